@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <cuda_runtime_api.h>
+
+#include <map>
+#include <mutex>
+
+#include <tessera/backends/cuda/device.hpp>
+#include <tessera/core/error.hpp>
+
+namespace tessera::cuda {
+namespace {
+
+void check(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  throw Error("tessera::cuda::device_info", std::string(what) + " failed: " + cudaGetErrorString(status),
+              "the device must be visible to this process and its driver at least as new as the runtime",
+              "Run ./dev doctor, and look at CUDA_VISIBLE_DEVICES");
+}
+
+int attribute(cudaDeviceAttr which, int ordinal) {
+  int value = 0;
+  return cudaDeviceGetAttribute(&value, which, ordinal) == cudaSuccess ? value : 0;
+}
+
+DeviceInfo ask(int ordinal) {
+  cudaDeviceProp p{};
+  check(cudaGetDeviceProperties(&p, ordinal), "asking for the device's properties");
+  DeviceInfo info;
+  info.id = ordinal;
+  info.name = p.name;
+  info.space = "Cuda";
+  info.major = p.major;
+  info.minor = p.minor;
+  info.architecture = std::to_string(p.major) + "." + std::to_string(p.minor);
+  info.architecture_built = TESSERA_GPU_ARCH;
+  info.key = "gpu" + std::to_string(ordinal) + ":" + info.name + ":" + info.architecture;
+  info.units = p.multiProcessorCount;
+  info.warp_width = p.warpSize;
+  info.simd_width_bytes = 16;
+  info.clock_ghz = attribute(cudaDevAttrClockRate, ordinal) / 1e6;
+  info.memory_bytes = static_cast<std::int64_t>(p.totalGlobalMem);
+  info.l2_bytes = p.l2CacheSize;
+  info.scratch_bytes_per_team = static_cast<std::int64_t>(p.sharedMemPerBlockOptin);
+  info.registers_per_unit = p.regsPerMultiprocessor;
+  info.max_threads_per_unit = p.maxThreadsPerMultiProcessor;
+  info.links = "PCI bus " + std::to_string(p.pciBusID);
+  return info;
+}
+
+}  // namespace
+
+int device_count() {
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
+const DeviceInfo& device_info(int ordinal) {
+  static std::mutex mutex;
+  static std::map<int, DeviceInfo> known;
+  const std::scoped_lock lock(mutex);
+  const auto found = known.find(ordinal);
+  return found != known.end() ? found->second : known.emplace(ordinal, ask(ordinal)).first->second;
+}
+
+}  // namespace tessera::cuda

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+#include <tessera/core/machine.hpp>
+
+namespace tessera {
+
+template <>
+struct machine<Kokkos::HIP> {
+  static constexpr bool is_host = false;
+  static constexpr int warp_width = 64;
+  static constexpr int simd_bytes = 16;
+  static constexpr int vector_registers = 255;
+  static constexpr int team_threads = 256;
+  static constexpr std::size_t scratch_bytes = 40936;  // kept as on CUDA: tiles sized once
+  static constexpr std::size_t l2_bytes = 0;
+  static constexpr std::size_t load_bytes = 16;
+};
+
+}  // namespace tessera

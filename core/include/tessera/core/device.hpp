@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <tessera/core/execution.hpp>
+
+namespace tessera {
+
+/// What is known of one device (a GPU, or the host's CPUs). Quantities that the platform does not tell are 0.
+struct DeviceInfo {
+  std::string key;               ///< short, stable identity for caches: "host:AMD EPYC", "gpu0:NVIDIA H200:9.0"
+  std::string name;              ///< the vendor's name
+  std::string space;             ///< execution space that drives it: "OpenMP", "Cuda", ...
+  std::string architecture;      ///< found: "9.0", "gfx942", "x86-64"
+  std::string architecture_built;///< built for: "9.0", "native", "x86-64-v3"
+  int major = 0;                 ///< exact architecture of NVIDIA devices; 0 elsewhere
+  int minor = 0;
+  int id = 0;                    ///< the vendor's ordinal
+  int units = 0;                 ///< multiprocessors, compute units, or cores
+  int simd_width_bytes = 0;      ///< hosts: widest vector register compiled for
+  int warp_width = 1;            ///< lanes that run in lock step
+  double clock_ghz = 0;
+  std::int64_t memory_bytes = 0;
+  std::int64_t memory_free_bytes = 0;
+  std::int64_t l2_bytes = 0;
+  std::int64_t scratch_bytes_per_team = 0;
+  std::int64_t registers_per_unit = 0;
+  int max_threads_per_unit = 0;
+  int numa_domains = 0;
+  std::string links;             ///< how it is attached, in words
+};
+
+namespace detail {
+DeviceInfo host_device_info(const std::string& space_name);
+}  // namespace detail
+
+/// Where device_of() asks; the backends specialise it for their spaces.
+template <class Space>
+struct DeviceQuery {
+  static const DeviceInfo& of(const Space&) {
+    static const DeviceInfo info = detail::host_device_info(Space::name());
+    return info;
+  }
+};
+
+/// The device behind an instance. Cheap after the first call.
+template <ExecutionSpace Space>
+const DeviceInfo& device_of(const Space& exec) {
+  return DeviceQuery<Space>::of(exec);
+}
+
+}  // namespace tessera

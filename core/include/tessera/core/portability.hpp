@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// What lets a header be read by a host compiler, by a device compiler and by a plain device translation
+/// unit that never sees Kokkos. This is the one file of core that may test a device compiler's macro.
+
+#if defined(__CUDACC__) || defined(__HIPCC__)
+/// Marks a function that host and device code may both call.
+#define TESSERA_FUNCTION __host__ __device__
+#define TESSERA_INLINE_FUNCTION __host__ __device__ inline __attribute__((always_inline))
+#else
+#define TESSERA_FUNCTION
+#define TESSERA_INLINE_FUNCTION inline __attribute__((always_inline))
+#endif

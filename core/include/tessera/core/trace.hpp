@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <chrono>
+#include <iosfwd>
+#include <string>
+
+namespace tessera {
+
+/// A named, nested stretch of host time: pushed as a Kokkos Tools region, and, when timings are on, added to the
+/// wall-time table. Asynchronous device work inside is counted only as far as the host waits for it.
+class Region {
+ public:
+  explicit Region(std::string name);
+  ~Region();
+  Region(const Region&) = delete;
+  Region& operator=(const Region&) = delete;
+  Region(Region&&) = delete;
+  Region& operator=(Region&&) = delete;
+
+ private:
+  std::string m_name;
+  std::chrono::steady_clock::time_point m_start;
+  bool m_timed;
+};
+
+/// Turns the wall-time table on or off; TESSERA_TIMINGS=1 turns it on from the start.
+void enable_timings(bool on);
+/// Writes the table: region, calls, total, share, longest first, nested names indented.
+void print_timings(std::ostream& out);
+/// Forgets what was measured.
+void reset_timings();
+
+}  // namespace tessera

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <unordered_set>
+
+#include <tessera/core/error.hpp>
+#include <tessera/core/overlap.hpp>
+
+namespace tessera::detail {
+namespace {
+
+/// Drops dimensions of extent 1, makes strides positive, sorts by stride, and merges what is contiguous.
+struct Normal {
+  std::intptr_t first = 0;  // byte address of the lowest element
+  std::intptr_t last = 0;   // one past the highest byte
+  int rank = 0;
+  index_t extents[4] = {};
+  index_t strides[4] = {};  // in bytes, ascending
+  bool empty = false;
+};
+
+Normal normalise(const Box& box) {
+  Normal n;
+  n.first = reinterpret_cast<std::intptr_t>(box.pointer);
+  for (int r = 0; r < box.rank; ++r) {
+    if (box.extents[r] == 0) n.empty = true;
+    if (box.extents[r] <= 1 || box.strides[r] == 0) continue;
+    index_t stride = box.strides[r] * box.element_bytes;
+    if (stride < 0) {
+      n.first += stride * (box.extents[r] - 1);
+      stride = -stride;
+    }
+    int at = n.rank++;
+    for (; at > 0 && n.strides[at - 1] > stride; --at) {
+      n.strides[at] = n.strides[at - 1];
+      n.extents[at] = n.extents[at - 1];
+    }
+    n.strides[at] = stride;
+    n.extents[at] = box.extents[r];
+  }
+  n.last = n.first + box.element_bytes;
+  for (int r = 0; r < n.rank; ++r) n.last += (n.extents[r] - 1) * n.strides[r];
+  // merge from the innermost: rows that follow each other without a gap are one long row
+  int kept = 0;
+  for (int r = 1; r < n.rank; ++r) {
+    if (n.strides[r] == n.strides[kept] * n.extents[kept]) {
+      n.extents[kept] *= n.extents[r];
+    } else {
+      ++kept;
+      n.extents[kept] = n.extents[r];
+      n.strides[kept] = n.strides[r];
+    }
+  }
+  if (n.rank > 0) n.rank = kept + 1;
+  return n;
+}
+
+bool contiguous(const Normal& n, index_t element_bytes) {
+  return n.rank == 0 || (n.rank == 1 && n.strides[0] == element_bytes);
+}
+
+template <class Visit>
+void for_each_element(const Box& box, Visit visit) {
+  index_t index[4] = {};
+  const auto base = reinterpret_cast<std::intptr_t>(box.pointer);
+  while (true) {
+    index_t offset = 0;
+    for (int r = 0; r < box.rank; ++r) offset += index[r] * box.strides[r];
+    visit(base + offset * box.element_bytes);
+    int r = 0;
+    for (; r < box.rank; ++r) {
+      if (++index[r] < box.extents[r]) break;
+      index[r] = 0;
+    }
+    if (r == box.rank) return;
+  }
+}
+
+index_t elements(const Box& box) {
+  index_t n = 1;
+  for (int r = 0; r < box.rank; ++r) n *= box.extents[r];
+  return n;
+}
+
+bool overlap_by_enumeration(const Box& a, const Box& b) {
+  std::unordered_set<std::intptr_t> bytes;
+  for_each_element(a, [&](std::intptr_t at) {
+    for (index_t i = 0; i < a.element_bytes; ++i) bytes.insert(at + i);
+  });
+  bool found = false;
+  for_each_element(b, [&](std::intptr_t at) {
+    for (index_t i = 0; i < b.element_bytes && !found; ++i) found = bytes.contains(at + i);
+  });
+  return found;
+}
+
+}  // namespace
+
+bool proved_overlap(const Box& a, const Box& b, bool exhaustive) {
+  const Normal x = normalise(a);
+  const Normal y = normalise(b);
+  if (x.empty || y.empty) return false;
+  if (x.last <= y.first || y.last <= x.first) return false;
+  if (a.pointer == b.pointer) return true;
+  if (contiguous(x, a.element_bytes) && contiguous(y, b.element_bytes)) return true;
+
+  // Rectangles of one pitched allocation: same outer stride, rows contiguous (or of equal inner stride on the
+  // same lattice). Position of one in the other, in rows and bytes.
+  if (x.rank <= 2 && y.rank <= 2 && a.element_bytes == b.element_bytes) {
+    const auto outer = [](const Normal& n, index_t element) { return n.rank == 2 ? n.strides[1] : (n.rank == 1 && n.strides[0] > element ? n.strides[0] : index_t{0}); };
+    const index_t ox = outer(x, a.element_bytes), oy = outer(y, b.element_bytes);
+    const index_t pitch = std::max(ox, oy);
+    if (pitch > 0 && (ox == pitch || ox == 0) && (oy == pitch || oy == 0)) {
+      struct Rectangle {
+        index_t rows, width;
+        bool dense;
+      };
+      const auto rectangle = [&](const Normal& n, index_t element, index_t o) {
+        if (n.rank == 0) return Rectangle{1, element, true};
+        if (o == 0) return Rectangle{1, n.extents[0] * n.strides[0], n.strides[0] == element};
+        if (n.rank == 1) return Rectangle{n.extents[0], element, true};
+        return Rectangle{n.extents[1], (n.extents[0] - 1) * n.strides[0] + element, n.strides[0] == element};
+      };
+      const Rectangle rx = rectangle(x, a.element_bytes, ox), ry = rectangle(y, b.element_bytes, oy);
+      if (rx.dense && ry.dense && rx.width <= pitch && ry.width <= pitch) {
+        // y starts `rows` whole pitches and `bytes` (in [0, pitch)) after x
+        index_t distance = y.first - x.first;
+        index_t rows = distance / pitch, bytes = distance % pitch;
+        if (bytes < 0) {
+          bytes += pitch;
+          --rows;
+        }
+        const auto meets = [](index_t s1, index_t n1, index_t s2, index_t n2) { return s1 < s2 + n2 && s2 < s1 + n1; };
+        // y's rows occupy bytes [bytes, bytes + width) and, where that passes the pitch, wrap into the next row
+        if (meets(0, rx.rows, rows, ry.rows) && meets(0, rx.width, bytes, ry.width)) return true;
+        return meets(0, rx.rows, rows + 1, ry.rows) && meets(0, rx.width, bytes - pitch, ry.width);
+      }
+    }
+  }
+  constexpr index_t enumerated = 1000000;
+  return exhaustive && elements(a) <= enumerated && elements(b) <= enumerated && overlap_by_enumeration(a, b);
+}
+
+void refuse_overlap(std::string_view function, std::string_view out_name, const Box& out, std::string_view in_name,
+                    const Box& in, const std::source_location& where) {
+#ifdef NDEBUG
+  constexpr bool exhaustive = false;
+#else
+  constexpr bool exhaustive = true;
+#endif
+  if (!proved_overlap(out, in, exhaustive)) return;
+  throw Error(function, "the output " + std::string(out_name) + " overlaps the input " + std::string(in_name),
+              "an output must not share elements with an input",
+              "Write into a separate view, or copy " + std::string(in_name) + " first", where);
+}
+
+void refuse_partial_overlap(std::string_view function, std::string_view out_name, const Box& out,
+                            std::string_view in_name, const Box& in, const std::source_location& where) {
+  if (out.pointer == in.pointer && out.element_bytes == in.element_bytes && out.rank == in.rank &&
+      std::equal(out.extents, out.extents + out.rank, in.extents) &&
+      std::equal(out.strides, out.strides + out.rank, in.strides))
+    return;
+  refuse_overlap(function, out_name, out, in_name, in, where);
+}
+
+std::string extents_text(const Box& box) {
+  std::string text;
+  for (int r = 0; r < box.rank; ++r) {
+    if (r > 0) text += " x ";
+    text += std::to_string(box.extents[r]);
+  }
+  return text;
+}
+
+void check_same_extents(std::string_view function, std::string_view a_name, const Box& a, std::string_view b_name,
+                        const Box& b, const std::source_location& where) {
+  if (a.rank == b.rank && std::equal(a.extents, a.extents + a.rank, b.extents)) return;
+  throw Error(function,
+              std::string(a_name) + " is " + extents_text(a) + " and " + std::string(b_name) + " is " + extents_text(b),
+              std::string(a_name) + " and " + std::string(b_name) + " must have the same extents",
+              "Pass a subview of the larger one, or transposed() where the dimensions are swapped", where);
+}
+
+}  // namespace tessera::detail
