@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "measure.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include <tessera/backends/peers.hpp>
+
+namespace tessera::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Wall time of `calls` calls that rotate through the operand sets, work included.
+double batch(const Space& exec, const Prepared& prepared, std::size_t contender, long calls) {
+  exec.fence("tessera::bench::before");
+  const auto start = Clock::now();
+  for (long i = 0; i < calls; ++i)
+    prepared.contenders[static_cast<std::size_t>(i) % prepared.contenders.size()][contender].enqueue();
+  exec.fence("tessera::bench::after");
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Calls in a batch of at least `seconds`, a multiple of the number of sets so that each is used alike.
+long calibrate(const Space& exec, const Prepared& prepared, std::size_t contender, double seconds) {
+  const auto sets = static_cast<long>(prepared.contenders.size());
+  long calls = sets;
+  for (int attempt = 0; attempt < 12; ++attempt) {
+    const double took = batch(exec, prepared, contender, calls);
+    if (took >= seconds) break;
+    const double factor = std::clamp(1.2 * seconds / std::max(took, 1e-7), 1.5, 50.0);
+    calls = static_cast<long>(std::ceil(static_cast<double>(calls) * factor / static_cast<double>(sets))) * sets;
+  }
+  return calls;
+}
+
+Timing summary(const std::string& name, std::vector<double>& samples) {
+  std::ranges::sort(samples);
+  const auto at = [&](double q) {
+    return samples[static_cast<std::size_t>(q * static_cast<double>(samples.size() - 1) + 0.5)];
+  };
+  return {name, at(0.5), (at(0.75) - at(0.25)) / at(0.5)};
+}
+
+std::vector<Timing> alternate(const Space& exec, const Prepared& prepared, const Effort& effort) {
+  const std::size_t n = prepared.contenders.front().size();
+  std::vector<long> calls(n);
+  std::vector<std::vector<double>> samples(n);
+  for (std::size_t c = 0; c < n; ++c) {
+    batch(exec, prepared, c, 1);
+    calls[c] = calibrate(exec, prepared, c, effort.batch_seconds);
+  }
+  const auto start = Clock::now();
+  for (int round = 0; round < effort.rounds; ++round) {
+    for (std::size_t c = 0; c < n; ++c)
+      samples[c].push_back(batch(exec, prepared, c, calls[c]) / static_cast<double>(calls[c]));
+    if (round >= 2 && std::chrono::duration<double>(Clock::now() - start).count() > effort.limit_seconds) break;
+  }
+  std::vector<Timing> timings;
+  for (std::size_t c = 0; c < n; ++c) timings.push_back(summary(prepared.contenders.front()[c].name, samples[c]));
+  return timings;
+}
+
+}  // namespace
+
+Outcome measure(const Space& exec, const Case& c, const Effort& effort, double cache_bytes) {
+  Outcome outcome;
+  outcome.definition = &c;
+  outcome.sets = static_cast<int>(std::clamp(std::ceil(3 * cache_bytes / std::max(c.footprint, 1.0)), 1.0, 24.0));
+  const Prepared prepared = c.prepare(exec, outcome.sets);
+  outcome.path = prepared.path;
+  outcome.worst_error = prepared.worst_error();
+  outcome.verified = outcome.worst_error <= 1;
+  outcome.timings = alternate(exec, prepared, effort);
+  return outcome;
+}
+
+double copy_bandwidth(const Space& exec, const Effort& effort) {
+  const index_t n = is_host_space<Space> ? index_t{1} << 25 : index_t{1} << 28;
+  const auto from = make_view<double*>(exec, "copy_from", n);
+  const auto to = make_view<double*>(exec, "copy_to", n);
+  fill_random(exec, from, 1);
+  fill_random(exec, to, 2);
+  Prepared prepared;
+  prepared.contenders.emplace_back();
+  for (auto& peer : peers::copy(peers::queue_of(exec), to.data(), from.data(), static_cast<std::size_t>(n) * 8))
+    prepared.contenders[0].push_back({peer.name, peer.enqueue});
+  const double seconds = alternate(exec, prepared, effort)[0].seconds;
+  return 16.0 * static_cast<double>(n) / seconds / 1e9;
+}
+
+}  // namespace tessera::bench

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <hip/hip_runtime_api.h>
+
+#include <tuple>
+
+#include <tessera/backends/peers.hpp>
+#include <tessera/core/types.hpp>
+
+/// \file
+/// The device copy is the only peer here so far: rocBLAS and rocSPARSE are not linked, and an empty list says so.
+
+namespace tessera::peers {
+
+Queue queue_of(const Kokkos::DefaultExecutionSpace& exec) { return {true, exec.hip_stream(), exec.hip_device()}; }
+
+Peers copy(const Queue& queue, void* to, const void* from, std::size_t bytes) {
+  auto* const stream = static_cast<hipStream_t>(queue.stream);
+  return {{"device copy", [=] { (void)hipMemcpyAsync(to, from, bytes, hipMemcpyDeviceToDevice, stream); }}};
+}
+
+template <class T>
+Peers axpy(const Queue&, index_t, T, const T*, T*) {
+  return {};
+}
+template <class T>
+Peers scal(const Queue&, index_t, T, T*) {
+  return {};
+}
+template <class T>
+Peers dot(const Queue&, index_t, const T*, const T*, T*) {
+  return {};
+}
+template <class T>
+Peers nrm2(const Queue&, index_t, const T*, T*) {
+  return {};
+}
+template <class T>
+Peers asum(const Queue&, index_t, const T*, T*) {
+  return {};
+}
+template <class T>
+Peers iamax(const Queue&, index_t, const T*, std::int64_t*) {
+  return {};
+}
+template <class T>
+Peers gemv(const Queue&, bool, index_t, index_t, T, const T*, index_t, const T*, T, T*) {
+  return {};
+}
+template <class T>
+Peers transpose(const Queue&, index_t, index_t, const T*, index_t, T*, index_t) {
+  return {};
+}
+template <class T>
+Peers spmv(const Queue&, index_t, index_t, index_t, const std::int32_t*, const std::int32_t*, const T*, const T*, T*) {
+  return {};
+}
+template <class TIn, class TOut>
+Peers gemm(const Queue&, bool, bool, index_t, index_t, index_t, TOut, const TIn*, index_t, const TIn*, index_t, TOut,
+           TOut*, index_t) {
+  return {};
+}
+template <class T>
+Peers stencil7(const Queue&, index_t, index_t, index_t, T, T, const T*, T*) {
+  return {};
+}
+
+template <class T>
+struct Instantiate {
+  static constexpr auto all = std::tuple(&axpy<T>, &scal<T>, &dot<T>, &nrm2<T>, &asum<T>, &iamax<T>, &gemv<T>,
+                                         &transpose<T>, &spmv<T>, &stencil7<T>, &gemm<T, T>);
+};
+template struct Instantiate<float>;
+template struct Instantiate<double>;
+template Peers gemm(const Queue&, bool, bool, index_t, index_t, index_t, half, const half*, index_t, const half*,
+                    index_t, half, half*, index_t);
+template Peers gemm(const Queue&, bool, bool, index_t, index_t, index_t, bfloat16, const bfloat16*, index_t,
+                    const bfloat16*, index_t, bfloat16, bfloat16*, index_t);
+
+}  // namespace tessera::peers

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <Kokkos_Core.hpp>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <tessera/core/execution.hpp>
+
+/// \file
+/// What a user would pick instead of Tessera, for side-by-side measurement: vendor libraries on GPUs; on hosts a
+/// loop written by hand with the same compiler flags, and a CBLAS. Dense matrices are column-major. Every peer
+/// enqueues its work on the instance given and returns (hosts: when done). Only tessera-bench and the apps' own
+/// comparisons link this (tessera::peers); nothing of it serves an algorithm.
+
+namespace tessera::peers {
+
+struct Peer {
+  std::string name;               ///< "cuBLAS", "OpenMP loop", "OpenBLAS"
+  std::function<void()> enqueue;  ///< the operands must outlive it
+};
+using Peers = std::vector<Peer>;
+
+/// Where a peer's work goes: the vendor's stream of a device instance, or nothing for hosts.
+struct Queue {
+  bool device = false;
+  void* stream = nullptr;
+  int ordinal = 0;
+};
+
+[[nodiscard]] Queue queue_of(const Kokkos::DefaultExecutionSpace& exec);
+
+Peers copy(const Queue& queue, void* to, const void* from, std::size_t bytes);
+
+/// T is float or double in all of these.
+template <class T>
+Peers axpy(const Queue& queue, index_t n, T alpha, const T* x, T* y);
+template <class T>
+Peers scal(const Queue& queue, index_t n, T alpha, T* x);
+/// result is in memory that the queue's kernels write.
+template <class T>
+Peers dot(const Queue& queue, index_t n, const T* x, const T* y, T* result);
+template <class T>
+Peers nrm2(const Queue& queue, index_t n, const T* x, T* result);
+template <class T>
+Peers asum(const Queue& queue, index_t n, const T* x, T* result);
+template <class T>
+Peers iamax(const Queue& queue, index_t n, const T* x, std::int64_t* result);
+/// y = alpha op(A) x + beta y, A is m x n with leading dimension lda.
+template <class T>
+Peers gemv(const Queue& queue, bool transposed, index_t m, index_t n, T alpha, const T* a, index_t lda, const T* x,
+           T beta, T* y);
+/// B = A^T, A is m x n.
+template <class T>
+Peers transpose(const Queue& queue, index_t m, index_t n, const T* a, index_t lda, T* b, index_t ldb);
+/// y = A x, CSR with 32-bit indices.
+template <class T>
+Peers spmv(const Queue& queue, index_t rows, index_t columns, index_t nnz, const std::int32_t* offsets,
+           const std::int32_t* indices, const T* values, const T* x, T* y);
+/// C = alpha op(A) op(B) + beta C. (TIn, TOut): float, double, half -> half, bfloat16 -> bfloat16.
+template <class TIn, class TOut>
+Peers gemm(const Queue& queue, bool a_transposed, bool b_transposed, index_t m, index_t n, index_t k, TOut alpha,
+           const TIn* a, index_t lda, const TIn* b, index_t ldb, TOut beta, TOut* c, index_t ldc);
+/// 7-point stencil, interior of nx x ny x nz with the last dimension contiguous; hosts only (empty elsewhere).
+template <class T>
+Peers stencil7(const Queue& queue, index_t nx, index_t ny, index_t nz, T center, T side, const T* u, T* v);
+
+}  // namespace tessera::peers
