@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <Kokkos_Core.hpp>
-#include <tessera/core/config.hpp>
+#include <exception>
+#include <tessera/core/communicator.hpp>
 #include <tessera/core/scope_guard.hpp>
-
-#if TESSERA_ENABLE_MPI
-#include <mpi.h>
-#endif
 
 namespace tessera {
 
 ScopeGuard::ScopeGuard(int& argc, char** argv) {
-#if TESSERA_ENABLE_MPI
-  int started = 0;
-  MPI_Initialized(&started);
-  if (!started) {
-    int provided = 0;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
-    m_started_mpi = true;
-  }
-#endif
+  m_exceptions = std::uncaught_exceptions();
+  m_started_mpi = detail::start_mpi(argc, argv);
   if (!Kokkos::is_initialized()) {
     Kokkos::initialize(argc, argv);
     m_started_kokkos = true;
@@ -26,10 +16,14 @@ ScopeGuard::ScopeGuard(int& argc, char** argv) {
 }
 
 ScopeGuard::~ScopeGuard() {
+  // MPI_Finalize waits for every rank: a rank that leaves by an exception would wait for those that still compute.
+  if (m_started_mpi && std::uncaught_exceptions() > m_exceptions) {
+    const Communicator world = Communicator::world();
+    if (world.size() > 1 && !world.all_arrive_within(std::chrono::seconds(2)))
+      world.abort("left by an exception while other ranks go on");
+  }
   if (m_started_kokkos && !Kokkos::is_finalized()) Kokkos::finalize();
-#if TESSERA_ENABLE_MPI
-  if (m_started_mpi) MPI_Finalize();
-#endif
+  if (m_started_mpi) detail::stop_mpi();
 }
 
 }  // namespace tessera
