@@ -13,3 +13,10 @@
 #define TESSERA_FUNCTION
 #define TESSERA_INLINE_FUNCTION inline __attribute__((always_inline))
 #endif
+
+/// 1 while device code is generated, 0 in host code; the two passes see the same sizes and alignments.
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define TESSERA_DEVICE_PASS 1
+#else
+#define TESSERA_DEVICE_PASS 0
+#endif

@@ -1,0 +1,626 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <tessera/core/portability.hpp>
+#include <tessera/core/refs.hpp>
+#include <tessera/core/types.hpp>
+
+/// \file
+/// vec<T, N>: N elements that are loaded, computed and stored together. On hosts it is a vector of the compiler's
+/// (GCC and Clang extension), on devices an aligned array that the compiler keeps in registers and moves 16 bytes
+/// at a time. N is the kernel's choice: machine<Space>::simd_bytes / sizeof(T) fills a host register; wider ones
+/// work and are split. Element types: arithmetic (computes), half, bfloat16 and fp8 (loads, stores and converts
+/// only), complex of float or double (pairs side by side, as in memory). Knows neither Kokkos nor a vendor.
+
+namespace tessera {
+
+template <class T, int N>
+struct vec;
+
+/// Chosen lanes: what comparisons of vec<T, N> give and select() takes.
+template <class T, int N>
+struct vec_mask;
+
+namespace detail {
+
+constexpr bool power_of_two(int n) { return n > 0 && (n & (n - 1)) == 0; }
+
+/// Alignment of vec<T, N>: its own size where that is a power of two, else the element's.
+template <class T, int N>
+inline constexpr std::size_t vec_alignment = power_of_two(N) ? N * sizeof(T) : alignof(T);
+
+template <int Bytes>
+struct SignedOfSize;
+template <>
+struct SignedOfSize<1> {
+  using type = std::int8_t;
+};
+template <>
+struct SignedOfSize<2> {
+  using type = std::int16_t;
+};
+template <>
+struct SignedOfSize<4> {
+  using type = std::int32_t;
+};
+template <>
+struct SignedOfSize<8> {
+  using type = std::int64_t;
+};
+
+/// A plain array of lanes.
+template <class T, int N>
+struct LaneArray {
+  T lane[N];
+  TESSERA_INLINE_FUNCTION T get(int i) const { return lane[i]; }
+  TESSERA_INLINE_FUNCTION void set(int i, T value) { lane[i] = value; }
+};
+
+/// Lanes of 1 or 2 bytes in 32-bit words, which device compilers move four at a time.
+template <class T, int N>
+struct WordArray {
+  static constexpr int per_word = 4 / static_cast<int>(sizeof(T));
+  static constexpr std::uint32_t lane_bits = (sizeof(T) == 1) ? 0xffu : 0xffffu;
+  std::uint32_t word[N / per_word];
+  TESSERA_INLINE_FUNCTION T get(int i) const {
+    using Bits = std::make_unsigned_t<typename SignedOfSize<sizeof(T)>::type>;
+    const int shift = (i % per_word) * 8 * static_cast<int>(sizeof(T));
+    return detail::bit_cast<T>(static_cast<Bits>(word[i / per_word] >> shift));
+  }
+  TESSERA_INLINE_FUNCTION void set(int i, T value) {
+    using Bits = std::make_unsigned_t<typename SignedOfSize<sizeof(T)>::type>;
+    const int shift = (i % per_word) * 8 * static_cast<int>(sizeof(T));
+    const auto bits = static_cast<std::uint32_t>(detail::bit_cast<Bits>(value));
+    word[i / per_word] = (word[i / per_word] & ~(lane_bits << shift)) | (bits << shift);
+  }
+};
+
+#if TESSERA_DEVICE_PASS
+template <class T, int N>
+inline constexpr bool native_lanes = false;
+template <class T, int N>
+struct Lanes {
+  using type = std::conditional_t<(sizeof(T) < 4 && (N * sizeof(T)) % 4 == 0), WordArray<T, N>, LaneArray<T, N>>;
+};
+#else
+template <class T, int N>
+inline constexpr bool native_lanes = std::is_arithmetic_v<T> && power_of_two(N) && N * sizeof(T) >= 16;
+template <class T, int N, bool Native = native_lanes<T, N>>
+struct Lanes {
+  using type = LaneArray<T, N>;
+};
+template <class T, int N>
+struct Lanes<T, N, true> {
+  typedef T type __attribute__((vector_size(N * sizeof(T))));  // NOLINT(modernize-use-using): GCC wants a typedef
+};
+#endif
+
+}  // namespace detail
+
+template <class T, int N>
+struct alignas(detail::vec_alignment<T, N>) vec_mask {
+  using lane_type = typename detail::SignedOfSize<sizeof(T)>::type;
+  typename detail::Lanes<lane_type, N>::type lanes;  ///< -1 where chosen, 0 elsewhere
+
+  [[nodiscard]] TESSERA_INLINE_FUNCTION bool operator[](int i) const {
+    if constexpr (detail::native_lanes<lane_type, N>)
+      return lanes[i] != 0;
+    else
+      return lanes.get(i) != 0;
+  }
+};
+
+template <class T, int N>
+struct alignas(detail::vec_alignment<T, N>) vec {
+  static_assert(std::is_arithmetic_v<T> || is_stored_float_v<T>, "tessera::vec: arithmetic, narrow float or complex");
+  using value_type = T;
+  using lanes_type = typename detail::Lanes<T, N>::type;
+  static constexpr int size = N;
+  static constexpr bool native = detail::native_lanes<T, N>;
+
+  lanes_type lanes;
+
+  vec() = default;
+  /// The same value in every lane.
+  TESSERA_INLINE_FUNCTION explicit vec(T value) {
+    if constexpr (native)
+      lanes = value - lanes_type{};  // value - 0 keeps -0; the compiler makes it a broadcast
+    else
+      for (int i = 0; i < N; ++i) lanes.set(i, value);
+  }
+
+  [[nodiscard]] TESSERA_INLINE_FUNCTION T operator[](int i) const {
+    if constexpr (native)
+      return lanes[i];
+    else
+      return lanes.get(i);
+  }
+  TESSERA_INLINE_FUNCTION void set(int i, T value) {
+    if constexpr (native)
+      lanes[i] = value;
+    else
+      lanes.set(i, value);
+  }
+
+  /// N elements from p, aligned as T is.
+  [[nodiscard]] TESSERA_INLINE_FUNCTION static vec load(const T* p) {
+    vec v;
+#if TESSERA_DEVICE_PASS
+    for (int i = 0; i < N; ++i) v.lanes.set(i, p[i]);
+#else
+    __builtin_memcpy(&v, p, N * sizeof(T));
+#endif
+    return v;
+  }
+  /// N elements from p, aligned as vec is: on devices, the widest loads.
+  [[nodiscard]] TESSERA_INLINE_FUNCTION static vec load_aligned(const T* p) {
+    return *reinterpret_cast<const vec*>(p);
+  }
+  /// The first `count` (0 to N) elements from p, zeros behind; memory beyond them is not touched.
+  [[nodiscard]] TESSERA_INLINE_FUNCTION static vec load(const T* p, int count) {
+    vec v = vec(T{});
+    for (int i = 0; i < N; ++i)
+      if (i < count) v.set(i, p[i]);
+    return v;
+  }
+  /// p[0], p[stride], p[2 stride], ...
+  [[nodiscard]] TESSERA_INLINE_FUNCTION static vec load_strided(const T* p, index_t stride) {
+    vec v;
+    for (int i = 0; i < N; ++i) v.set(i, p[i * stride]);
+    return v;
+  }
+
+  TESSERA_INLINE_FUNCTION void store(T* p) const {
+#if TESSERA_DEVICE_PASS
+    for (int i = 0; i < N; ++i) p[i] = lanes.get(i);
+#else
+    __builtin_memcpy(p, this, N * sizeof(T));
+#endif
+  }
+  TESSERA_INLINE_FUNCTION void store_aligned(T* p) const { *reinterpret_cast<vec*>(p) = *this; }
+  TESSERA_INLINE_FUNCTION void store(T* p, int count) const {
+    for (int i = 0; i < N; ++i)
+      if (i < count) p[i] = (*this)[i];
+  }
+  TESSERA_INLINE_FUNCTION void store_strided(T* p, index_t stride) const {
+    for (int i = 0; i < N; ++i) p[i * stride] = (*this)[i];
+  }
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool computes = std::is_arithmetic_v<T>;
+
+/// Lane by lane where the compiler has no vectors; `f` sees whole native vectors or single lanes.
+template <class T, int N, class F>
+TESSERA_INLINE_FUNCTION vec<T, N> map2(const vec<T, N>& a, const vec<T, N>& b, F f) {
+  vec<T, N> r;
+  if constexpr (vec<T, N>::native)
+    r.lanes = f(a.lanes, b.lanes);
+  else
+    for (int i = 0; i < N; ++i) r.set(i, static_cast<T>(f(a[i], b[i])));
+  return r;
+}
+template <class T, int N, class F>
+TESSERA_INLINE_FUNCTION vec_mask<T, N> compare(const vec<T, N>& a, const vec<T, N>& b, F f) {
+  vec_mask<T, N> r;
+  if constexpr (vec<T, N>::native)
+    r.lanes = (typename detail::Lanes<typename vec_mask<T, N>::lane_type, N>::type)(f(a.lanes, b.lanes));
+  else
+    for (int i = 0; i < N; ++i) r.lanes.set(i, f(a[i], b[i]) ? -1 : 0);
+  return r;
+}
+
+struct Plus {
+  template <class A>
+  TESSERA_INLINE_FUNCTION A operator()(const A& a, const A& b) const {
+    return a + b;
+  }
+};
+struct Minus {
+  template <class A>
+  TESSERA_INLINE_FUNCTION A operator()(const A& a, const A& b) const {
+    return a - b;
+  }
+};
+struct Times {
+  template <class A>
+  TESSERA_INLINE_FUNCTION A operator()(const A& a, const A& b) const {
+    return a * b;
+  }
+};
+struct Over {
+  template <class A>
+  TESSERA_INLINE_FUNCTION A operator()(const A& a, const A& b) const {
+    return a / b;
+  }
+};
+struct Lesser {
+  template <class A>
+  TESSERA_INLINE_FUNCTION A operator()(const A& a, const A& b) const {
+    return a < b ? a : b;
+  }
+};
+struct Greater {
+  template <class A>
+  TESSERA_INLINE_FUNCTION A operator()(const A& a, const A& b) const {
+    return a > b ? a : b;
+  }
+};
+struct IsLess {
+  template <class A>
+  TESSERA_INLINE_FUNCTION auto operator()(const A& a, const A& b) const {
+    return a < b;
+  }
+};
+struct IsEqual {
+  template <class A>
+  TESSERA_INLINE_FUNCTION auto operator()(const A& a, const A& b) const {
+    return a == b;
+  }
+};
+
+}  // namespace detail
+
+template <class T, int N>
+  requires(detail::computes<T>)
+[[nodiscard]] TESSERA_INLINE_FUNCTION vec<T, N> operator+(const vec<T, N>& a, const vec<T, N>& b) {
+  return detail::map2(a, b, detail::Plus{});
+}
+template <class T, int N>
+  requires(detail::computes<T>)
+[[nodiscard]] TESSERA_INLINE_FUNCTION vec<T, N> operator-(const vec<T, N>& a, const vec<T, N>& b) {
+  return detail::map2(a, b, detail::Minus{});
+}
+template <class T, int N>
+  requires(detail::computes<T>)
+[[nodiscard]] TESSERA_INLINE_FUNCTION vec<T, N> operator*(const vec<T, N>& a, const vec<T, N>& b) {
+  return detail::map2(a, b, detail::Times{});
+}
+template <class T, int N>
+  requires(detail::computes<T>)
+[[nodiscard]] TESSERA_INLINE_FUNCTION vec<T, N> operator/(const vec<T, N>& a, const vec<T, N>& b) {
+  return detail::map2(a, b, detail::Over{});
+}
+template <class T, int N>
+  requires(detail::computes<T>)
+[[nodiscard]] TESSERA_INLINE_FUNCTION vec<T, N> operator-(const vec<T, N>& a) {
+  vec<T, N> r;
+  if constexpr (vec<T, N>::native)
+    r.lanes = -a.lanes;
+  else
+    for (int i = 0; i < N; ++i) r.set(i, static_cast<T>(-a[i]));
+  return r;
+}
+template <class T, int N>
+TESSERA_INLINE_FUNCTION vec<T, N>& operator+=(vec<T, N>& a, const vec<T, N>& b) {
+  return a = a + b;
+}
+template <class T, int N>
+TESSERA_INLINE_FUNCTION vec<T, N>& operator-=(vec<T, N>& a, const vec<T, N>& b) {
+  return a = a - b;
+}
+template <class T, int N>
+TESSERA_INLINE_FUNCTION vec<T, N>& operator*=(vec<T, N>& a, const vec<T, N>& b) {
+  return a = a * b;
+}
+
+/// a * b + c; one rounding where the compiler contracts (its default) and the machine has the instruction.
+template <class T, int N>
+  requires(detail::computes<T>)
+[[nodiscard]] TESSERA_INLINE_FUNCTION vec<T, N> fma(const vec<T, N>& a, const vec<T, N>& b, const vec<T, N>& c) {
+  vec<T, N> r;
+  if constexpr (vec<T, N>::native)
+    r.lanes = a.lanes * b.lanes + c.lanes;
+  else
+    for (int i = 0; i < N; ++i) r.set(i, static_cast<T>(a[i] * b[i] + c[i]));
+  return r;
+}
+
+/// Lane by lane a < b ? a : b, hence b where either is NaN (as the hardware's instruction does).
+template <class T, int N>
+  requires(detail::computes<T>)
+[[nodiscard]] TESSERA_INLINE_FUNCTION vec<T, N> min(const vec<T, N>& a, const vec<T, N>& b) {
+  return detail::map2(a, b, detail::Lesser{});
+}
+/// Lane by lane a > b ? a : b, hence b where either is NaN.
+template <class T, int N>
+  requires(detail::computes<T>)
+[[nodiscard]] TESSERA_INLINE_FUNCTION vec<T, N> max(const vec<T, N>& a, const vec<T, N>& b) {
+  return detail::map2(a, b, detail::Greater{});
+}
+/// |a|; for floats the sign bit is cleared, for integers the smallest value stays as it is.
+template <class T, int N>
+  requires(detail::computes<T>)
+[[nodiscard]] TESSERA_INLINE_FUNCTION vec<T, N> abs(const vec<T, N>& a) {
+  if constexpr (std::is_unsigned_v<T>) {
+    return a;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    using Bits = std::make_unsigned_t<typename detail::SignedOfSize<sizeof(T)>::type>;
+    constexpr Bits magnitude = static_cast<Bits>(~(Bits{1} << (8 * sizeof(T) - 1)));
+    vec<T, N> r;
+    if constexpr (vec<T, N>::native) {
+      using BitLanes = typename detail::Lanes<Bits, N>::type;
+      r.lanes = (typename vec<T, N>::lanes_type)((BitLanes)a.lanes & magnitude);
+    } else {
+      for (int i = 0; i < N; ++i)
+        r.set(i, detail::bit_cast<T>(static_cast<Bits>(detail::bit_cast<Bits>(a[i]) & magnitude)));
+    }
+    return r;
+  } else {
+    return max(a, -a);
+  }
+}
+
+template <class T, int N>
+[[nodiscard]] TESSERA_INLINE_FUNCTION vec_mask<T, N> operator<(const vec<T, N>& a, const vec<T, N>& b) {
+  return detail::compare(a, b, detail::IsLess{});
+}
+template <class T, int N>
+[[nodiscard]] TESSERA_INLINE_FUNCTION vec_mask<T, N> operator==(const vec<T, N>& a, const vec<T, N>& b) {
+  return detail::compare(a, b, detail::IsEqual{});
+}
+/// a where the mask has the lane, b elsewhere.
+template <class T, int N>
+[[nodiscard]] TESSERA_INLINE_FUNCTION vec<T, N> select(const vec_mask<T, N>& mask, const vec<T, N>& a,
+                                                       const vec<T, N>& b) {
+  vec<T, N> r;
+  if constexpr (vec<T, N>::native)
+    r.lanes = mask.lanes ? a.lanes : b.lanes;
+  else
+    for (int i = 0; i < N; ++i) r.set(i, mask[i] ? a[i] : b[i]);
+  return r;
+}
+template <class T, int N>
+[[nodiscard]] TESSERA_INLINE_FUNCTION bool any(const vec_mask<T, N>& mask) {
+  bool found = false;
+  for (int i = 0; i < N; ++i) found |= mask[i];
+  return found;
+}
+
+namespace detail {
+/// Halves are joined until one lane is left: an order that depends on N alone.
+template <class T, int N, class F>
+TESSERA_INLINE_FUNCTION T reduce(const vec<T, N>& v, F f) {
+  if constexpr (N == 1) {
+    return v[0];
+  } else if constexpr (power_of_two(N)) {
+    vec<T, N / 2> low, high;
+    if constexpr (vec<T, N>::native) {
+      __builtin_memcpy(&low, &v, sizeof low);
+      __builtin_memcpy(&high, reinterpret_cast<const char*>(&v) + sizeof low, sizeof high);
+    } else {
+      for (int i = 0; i < N / 2; ++i) {
+        low.set(i, v[i]);
+        high.set(i, v[i + N / 2]);
+      }
+    }
+    return reduce(map2(low, high, f), f);
+  } else {
+    T sum = v[0];
+    for (int i = 1; i < N; ++i) sum = static_cast<T>(f(sum, v[i]));
+    return sum;
+  }
+}
+}  // namespace detail
+
+template <class T, int N>
+  requires(detail::computes<T>)
+[[nodiscard]] TESSERA_INLINE_FUNCTION T reduce_add(const vec<T, N>& v) {
+  return detail::reduce(v, detail::Plus{});
+}
+template <class T, int N>
+  requires(detail::computes<T>)
+[[nodiscard]] TESSERA_INLINE_FUNCTION T reduce_min(const vec<T, N>& v) {
+  return detail::reduce(v, detail::Lesser{});
+}
+template <class T, int N>
+  requires(detail::computes<T>)
+[[nodiscard]] TESSERA_INLINE_FUNCTION T reduce_max(const vec<T, N>& v) {
+  return detail::reduce(v, detail::Greater{});
+}
+
+/// Complex lanes, real and imaginary parts side by side as in memory.
+template <class T, int N>
+  requires(is_complex_v<T>)
+struct alignas(detail::vec_alignment<T, N>) vec<T, N> {
+  using value_type = T;
+  using real_type = typename T::value_type;
+  using parts_type = vec<real_type, 2 * N>;
+  static_assert(sizeof(T) == 2 * sizeof(real_type));
+  static constexpr int size = N;
+  static constexpr bool native = parts_type::native;
+
+  parts_type parts;
+
+  vec() = default;
+  TESSERA_INLINE_FUNCTION explicit vec(const T& value) {
+    for (int i = 0; i < N; ++i) set(i, value);
+  }
+  TESSERA_INLINE_FUNCTION explicit vec(const parts_type& p) : parts(p) {}
+
+  [[nodiscard]] TESSERA_INLINE_FUNCTION T operator[](int i) const { return T(parts[2 * i], parts[2 * i + 1]); }
+  TESSERA_INLINE_FUNCTION void set(int i, const T& value) {
+    parts.set(2 * i, value.real());
+    parts.set(2 * i + 1, value.imag());
+  }
+
+  // a complex number may be read as an array of its two parts
+  [[nodiscard]] TESSERA_INLINE_FUNCTION static vec load(const T* p) {
+    return vec(parts_type::load(reinterpret_cast<const real_type*>(p)));
+  }
+  [[nodiscard]] TESSERA_INLINE_FUNCTION static vec load_aligned(const T* p) {
+    return vec(parts_type::load_aligned(reinterpret_cast<const real_type*>(p)));
+  }
+  [[nodiscard]] TESSERA_INLINE_FUNCTION static vec load(const T* p, int count) {
+    return vec(parts_type::load(reinterpret_cast<const real_type*>(p), 2 * count));
+  }
+  [[nodiscard]] TESSERA_INLINE_FUNCTION static vec load_strided(const T* p, index_t stride) {
+    vec v;
+    for (int i = 0; i < N; ++i) v.set(i, p[i * stride]);
+    return v;
+  }
+  TESSERA_INLINE_FUNCTION void store(T* p) const { parts.store(reinterpret_cast<real_type*>(p)); }
+  TESSERA_INLINE_FUNCTION void store_aligned(T* p) const { parts.store_aligned(reinterpret_cast<real_type*>(p)); }
+  TESSERA_INLINE_FUNCTION void store(T* p, int count) const { parts.store(reinterpret_cast<real_type*>(p), 2 * count); }
+  TESSERA_INLINE_FUNCTION void store_strided(T* p, index_t stride) const {
+    for (int i = 0; i < N; ++i) p[i * stride] = (*this)[i];
+  }
+};
+
+namespace detail {
+
+/// (re, re, ...) for Which = 0, (im, im, ...) for 1, (im, re, ...) for 2.
+template <int Which, class R, int N2>
+TESSERA_INLINE_FUNCTION vec<R, N2> pair_shuffle(const vec<R, N2>& v) {
+  vec<R, N2> r;
+  if constexpr (vec<R, N2>::native) {
+    using Index = typename SignedOfSize<sizeof(R)>::type;
+    typename Lanes<Index, N2>::type order;
+    for (int i = 0; i < N2; ++i)
+      order[i] = static_cast<Index>(Which == 0 ? i & ~1 : Which == 1 ? i | 1 : i ^ 1);
+#if defined(__clang__)
+    for (int i = 0; i < N2; ++i) r.lanes[i] = v.lanes[order[i]];
+#else
+    r.lanes = __builtin_shuffle(v.lanes, order);
+#endif
+  } else {
+    for (int i = 0; i < N2; ++i) r.set(i, v[Which == 0 ? i & ~1 : Which == 1 ? i | 1 : i ^ 1]);
+  }
+  return r;
+}
+/// (-1, 1, -1, 1, ...) for First = -1, (1, -1, ...) for First = 1.
+template <int First, class R, int N2>
+TESSERA_INLINE_FUNCTION vec<R, N2> alternating() {
+  vec<R, N2> r;
+  for (int i = 0; i < N2; ++i) r.set(i, static_cast<R>((i & 1) ? -First : First));
+  return r;
+}
+
+}  // namespace detail
+
+template <class T, int N>
+  requires(is_complex_v<T>)
+[[nodiscard]] TESSERA_INLINE_FUNCTION vec<T, N> operator+(const vec<T, N>& a, const vec<T, N>& b) {
+  return vec<T, N>(a.parts + b.parts);
+}
+template <class T, int N>
+  requires(is_complex_v<T>)
+[[nodiscard]] TESSERA_INLINE_FUNCTION vec<T, N> operator-(const vec<T, N>& a, const vec<T, N>& b) {
+  return vec<T, N>(a.parts - b.parts);
+}
+template <class T, int N>
+  requires(is_complex_v<T>)
+[[nodiscard]] TESSERA_INLINE_FUNCTION vec<T, N> operator-(const vec<T, N>& a) {
+  return vec<T, N>(-a.parts);
+}
+/// a * b + c by four real products and no test for infinities, as BLAS does.
+template <class T, int N>
+  requires(is_complex_v<T>)
+[[nodiscard]] TESSERA_INLINE_FUNCTION vec<T, N> fma(const vec<T, N>& a, const vec<T, N>& b, const vec<T, N>& c) {
+  using R = typename T::value_type;
+  const auto imaginary = detail::pair_shuffle<1>(a.parts) * detail::alternating<-1, R, 2 * N>();
+  return vec<T, N>(fma(imaginary, detail::pair_shuffle<2>(b.parts),
+                       fma(detail::pair_shuffle<0>(a.parts), b.parts, c.parts)));
+}
+template <class T, int N>
+  requires(is_complex_v<T>)
+[[nodiscard]] TESSERA_INLINE_FUNCTION vec<T, N> operator*(const vec<T, N>& a, const vec<T, N>& b) {
+  using R = typename T::value_type;
+  const auto imaginary = detail::pair_shuffle<1>(a.parts) * detail::alternating<-1, R, 2 * N>();
+  return vec<T, N>(fma(imaginary, detail::pair_shuffle<2>(b.parts), detail::pair_shuffle<0>(a.parts) * b.parts));
+}
+template <class T, int N>
+  requires(is_complex_v<T>)
+[[nodiscard]] TESSERA_INLINE_FUNCTION T reduce_add(const vec<T, N>& v) {
+  T sum = v[0];
+  for (int i = 1; i < N; ++i) sum = T(sum.real() + v[i].real(), sum.imag() + v[i].imag());
+  return sum;
+}
+
+/// conj lane by lane; real vectors as they are.
+template <class T, int N>
+[[nodiscard]] TESSERA_INLINE_FUNCTION vec<T, N> conj(const vec<T, N>& v) {
+  if constexpr (is_complex_v<T>)
+    return vec<T, N>(v.parts * detail::alternating<1, typename T::value_type, 2 * N>());
+  else
+    return v;
+}
+
+namespace detail {
+template <class V>
+inline constexpr bool native_of = V::native;
+
+/// Sixteen bits to float without a table: exact, subnormals and NaN payloads included, for a vector of any width.
+template <int N>
+TESSERA_INLINE_FUNCTION vec<float, N> widen_half(const vec<std::uint32_t, N>& bits) {
+  vec<float, N> r;
+  if constexpr (vec<float, N>::native && vec<std::uint32_t, N>::native) {
+    using Floats = typename vec<float, N>::lanes_type;
+    using Words = typename vec<std::uint32_t, N>::lanes_type;
+    using Signed = typename Lanes<std::int32_t, N>::type;
+    const Words sign = (bits.lanes & 0x8000u) << 16;
+    const Words magnitude = bits.lanes & 0x7fffu;
+    // exponent moved from bias 15 to 127; infinity and NaN move once more to reach the top
+    Words wide = (magnitude << 13) + (112u << 23);
+    wide = magnitude >= 0x7c00u ? wide + (112u << 23) : wide;
+    const Floats small = __builtin_convertvector((Signed)magnitude, Floats) * 0x1p-24F;
+    wide = magnitude < 0x400u ? (Words)small : wide;
+    r.lanes = (Floats)(wide | sign);
+  } else {
+    for (int i = 0; i < N; ++i) r.set(i, static_cast<float>(half::from_bits(static_cast<std::uint16_t>(bits[i]))));
+  }
+  return r;
+}
+}  // namespace detail
+
+/// Lane by lane static_cast<U>; complex from complex or real.
+template <class U, class T, int N>
+[[nodiscard]] TESSERA_INLINE_FUNCTION vec<U, N> convert(const vec<T, N>& v) {
+  if constexpr (std::is_same_v<U, T>) {
+    return v;
+  } else if constexpr (is_complex_v<U>) {
+    using R = typename U::value_type;
+    if constexpr (is_complex_v<T>) {
+      return vec<U, N>(convert<R>(v.parts));
+    } else {
+      vec<U, N> r;
+      for (int i = 0; i < N; ++i) r.set(i, U(static_cast<R>(v[i]), R{}));
+      return r;
+    }
+  } else if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) {
+    if constexpr (std::is_same_v<U, float> && vec<float, N>::native) {
+      typedef std::uint16_t Narrow __attribute__((vector_size(2 * N)));  // NOLINT(modernize-use-using)
+      Narrow narrow;
+      __builtin_memcpy(&narrow, &v, sizeof narrow);
+      vec<std::uint32_t, N> bits;
+      bits.lanes = __builtin_convertvector(narrow, typename vec<std::uint32_t, N>::lanes_type);
+      if constexpr (std::is_same_v<T, half>) {
+        return detail::widen_half(bits);
+      } else {
+        vec<float, N> r;
+        r.lanes = (typename vec<float, N>::lanes_type)(bits.lanes << 16);
+        return r;
+      }
+    } else if constexpr (std::is_floating_point_v<U> && !std::is_same_v<U, float>) {
+      return convert<U>(convert<float>(v));
+    } else {
+      vec<U, N> r;
+      for (int i = 0; i < N; ++i) r.set(i, static_cast<U>(static_cast<float>(v[i])));
+      return r;
+    }
+  } else {
+    vec<U, N> r;
+    if constexpr (detail::native_of<vec<T, N>> && detail::native_of<vec<U, N>>)
+      r.lanes = __builtin_convertvector(v.lanes, typename vec<U, N>::lanes_type);
+    else
+      for (int i = 0; i < N; ++i) r.set(i, static_cast<U>(v[i]));
+    return r;
+  }
+}
+
+}  // namespace tessera
