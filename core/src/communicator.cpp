@@ -266,22 +266,34 @@ void Communicator::receive(int from, int tag, std::span<std::byte> bytes) const 
   exchange.wait();
 }
 
-bool Communicator::all_arrive_within([[maybe_unused]] std::chrono::milliseconds limit) const {
+std::vector<index_t> Communicator::all_gather_within(index_t value,
+                                                     [[maybe_unused]] std::chrono::milliseconds limit) const {
 #if TESSERA_ENABLE_MPI
-  if (m_state->alone()) return true;
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (MPI_Ibarrier(m_state->errors, &request) != MPI_SUCCESS) return false;
-  const auto deadline = std::chrono::steady_clock::now() + limit;
-  for (;;) {
-    int done = 0;
-    if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
-    if (done) return true;
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (!m_state->alone()) {
+    // shared with MPI, which may write to it after this function has given up
+    struct Buffers {
+      index_t mine = 0;
+      std::vector<index_t> all;
+    };
+    auto buffers = std::make_unique<Buffers>();
+    buffers->mine = value;
+    buffers->all.resize(static_cast<std::size_t>(size()));
+    MPI_Request request = MPI_REQUEST_NULL;
+    int code = MPI_Iallgather(&buffers->mine, 1, MPI_INT64_T, buffers->all.data(), 1, MPI_INT64_T, m_state->errors,
+                              &request);
+    const auto deadline = std::chrono::steady_clock::now() + limit;
+    while (code == MPI_SUCCESS) {
+      int done = 0;
+      code = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+      if (code == MPI_SUCCESS && done) return std::move(buffers->all);
+      if (std::chrono::steady_clock::now() > deadline) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    (void)buffers.release();  // NOLINT(bugprone-unused-return-value): left to MPI on purpose
+    return {};
   }
-#else
-  return true;
 #endif
+  return {value};
 }
 
 void Communicator::abort(std::string_view message, int exit_code) const {

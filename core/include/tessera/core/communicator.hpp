@@ -79,9 +79,13 @@ class Communicator {
   void send(int to, int tag, std::span<const std::byte> bytes) const;
   void receive(int from, int tag, std::span<std::byte> bytes) const;
 
-  /// Waits at most `limit` for every rank to call this; true where all did. Meant for error handling: after false,
-  /// abort() is all that is left.
-  [[nodiscard]] bool all_arrive_within(std::chrono::milliseconds limit) const;
+  /// Waits at most `limit` for every rank to call this; each rank's value by rank where all did, nothing otherwise.
+  /// Meant for error handling, apart from messages that an error left unfinished: after nothing, abort() is all that
+  /// is left.
+  [[nodiscard]] std::vector<index_t> all_gather_within(index_t value, std::chrono::milliseconds limit) const;
+  [[nodiscard]] bool all_arrive_within(std::chrono::milliseconds limit) const {
+    return !all_gather_within(0, limit).empty();
+  }
   /// Writes the message to standard error and ends every rank of the run with the exit code.
   [[noreturn]] void abort(std::string_view message, int exit_code = 2) const;
 
