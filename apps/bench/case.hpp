@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <tessera/core/execution.hpp>
+#include <tessera/core/types.hpp>
 
 /// \file
 /// What a benchmark case is. Adding one is one small file beside its algorithm, algorithms/src/<name>/bench.cpp,
@@ -98,6 +99,33 @@ template <class T>
       },
       Kokkos::Max<double>(worst));
   return worst;
+}
+
+/// Name of an element type in case names.
+template <class T>
+[[nodiscard]] constexpr const char* type_name() {
+  if constexpr (std::is_same_v<T, double>) return "fp64";
+  if constexpr (std::is_same_v<T, float>) return "fp32";
+  if constexpr (std::is_same_v<T, half>) return "fp16";
+  if constexpr (std::is_same_v<T, bfloat16>) return "bf16";
+  return "?";
+}
+
+/// Tessera first, then the peers; `keep` holds what the operands live in.
+template <class Peers, class Keep>
+[[nodiscard]] std::vector<Contender> contenders(std::function<void()> ours, const Peers& peers, const Keep& keep) {
+  std::vector<Contender> list{{"tessera", std::move(ours)}};
+  for (const auto& peer : peers) list.push_back({peer.name, [keep, run = peer.enqueue] { run(); }});
+  return list;
+}
+
+/// One value from the space's memory.
+template <class T>
+[[nodiscard]] T fetch(const Space& exec, const Kokkos::View<T, Space>& view) {
+  T value{};
+  Kokkos::deep_copy(exec, value, view);
+  exec.fence("tessera::bench::fetch");
+  return value;
 }
 
 }  // namespace tessera::bench

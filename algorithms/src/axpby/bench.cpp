@@ -8,9 +8,9 @@ namespace tessera::bench {
 namespace {
 
 template <class T>
-void axpy_case(const char* type, index_t n, const char* size, bool quick) {
+void axpy_case(index_t n, const char* size, bool quick) {
   Case c;
-  c.name = std::string("axpy ") + type + " n=" + size;
+  c.name = std::string("axpy ") + type_name<T>() + " n=" + size;
   c.algorithm = "axpby";
   c.bytes = 3.0 * sizeof(T) * static_cast<double>(n);
   c.flops = 2.0 * static_cast<double>(n);
@@ -25,10 +25,9 @@ void axpy_case(const char* type, index_t n, const char* size, bool quick) {
       const auto y = make_view<T*>(exec, "y", n);
       fill_random(exec, x, 1);
       fill_random(exec, y, 2);
-      std::vector<Contender> list{{"tessera", [=] { axpby(exec, alpha, x, T(1), y); }}};
-      for (auto& peer : peers::axpy<T>(peers::queue_of(exec), n, alpha, x.data(), y.data()))
-        list.push_back({peer.name, [x, y, run = peer.enqueue] { run(); }});
-      prepared.contenders.push_back(std::move(list));
+      prepared.contenders.push_back(contenders([=] { axpby(exec, alpha, x, T(1), y); },
+                                               peers::axpy<T>(peers::queue_of(exec), n, alpha, x.data(), y.data()),
+                                               std::pair(x, y)));
     }
     prepared.worst_error = [=] {
       const auto x = make_view<T*>(exec, "x", n);
@@ -51,10 +50,10 @@ void axpy_case(const char* type, index_t n, const char* size, bool quick) {
 
 const Registration registration([] {
   const index_t large = is_host_space<Space> ? 20'000'000 : 200'000'000;
-  axpy_case<double>("fp64", large, is_host_space<Space> ? "2e7" : "2e8", true);
-  axpy_case<float>("fp32", large, is_host_space<Space> ? "2e7" : "2e8", true);
-  axpy_case<double>("fp64", 100'000, "1e5", false);
-  axpy_case<double>("fp64", 1'000'000, "1e6", false);
+  axpy_case<double>(large, is_host_space<Space> ? "2e7" : "2e8", true);
+  axpy_case<float>(large, is_host_space<Space> ? "2e7" : "2e8", true);
+  axpy_case<double>(100'000, "1e5", false);
+  axpy_case<double>(1'000'000, "1e6", false);
 });
 
 }  // namespace

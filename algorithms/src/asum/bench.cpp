@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <bench/case.hpp>
+#include <cmath>
+
+#include <tessera/asum.hpp>
+#include <tessera/backends/peers.hpp>
+
+namespace tessera::bench {
+namespace {
+
+/// The same sum by the plainest text, in fp64.
+template <class T>
+double plain_asum(const Space& exec, const T* x, [[maybe_unused]] const T* y, index_t n) {
+  double sum = 0;
+  Kokkos::parallel_reduce(
+      "tessera::bench::plain_asum", Range<Space>(exec, 0, n),
+      KOKKOS_LAMBDA(index_t i, double& s) { s += Kokkos::fabs(static_cast<double>(x[i])); }, sum);
+  return sum;
+}
+
+template <class T>
+void asum_case(index_t n, const char* size, bool quick) {
+  Case c;
+  c.name = std::string("asum ") + type_name<T>() + " n=" + size;
+  c.algorithm = "asum";
+  c.bytes = 1.0 * sizeof(T) * static_cast<double>(n);
+  c.flops = 2.0 * static_cast<double>(n);
+  c.footprint = c.bytes;
+  c.quick = quick;
+  c.prepare = [n](const Space& exec, int sets) {
+    Prepared prepared;
+    prepared.path = "asum[portable]";
+    for (int s = 0; s < sets; ++s) {
+      const auto x = make_view<T*>(exec, "x", n);
+      const auto y = make_view<T*>(exec, "y", 1 == 2 ? n : 0);
+      const auto ours = make_view<T>(exec, "ours");
+      const auto theirs = make_view<T>(exec, "theirs");
+      fill_random(exec, x, 1);
+      fill_random(exec, y, 2);
+      prepared.contenders.push_back(
+          contenders([=] { asum(exec, x, ours); },
+                     peers::asum<T>(peers::queue_of(exec), n, x.data(), theirs.data()),
+                     std::tuple(x, y, theirs)));
+      if (s == 0)
+        prepared.worst_error = [=] {
+          asum(exec, x, ours);
+          const double expected = plain_asum<T>(exec, x.data(), y.data(), n);
+          // sums of n products below 1 in fp64, then one rounding to T
+          const double bound = std::numeric_limits<T>::epsilon() * std::abs(expected) + 1e-16 * static_cast<double>(n);
+          return std::abs(static_cast<double>(fetch<T>(exec, ours)) - expected) / bound;
+        };
+    }
+    return prepared;
+  };
+  add_case(std::move(c));
+}
+
+const Registration registration([] {
+  const index_t large = is_host_space<Space> ? 20'000'000 : 200'000'000;
+  asum_case<double>(large, is_host_space<Space> ? "2e7" : "2e8", true);
+  asum_case<float>(large, is_host_space<Space> ? "2e7" : "2e8", true);
+  asum_case<double>(100'000, "1e5", false);
+  asum_case<double>(1'000'000, "1e6", false);
+});
+
+}  // namespace
+}  // namespace tessera::bench

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <bench/case.hpp>
+
+#include <tessera/backends/peers.hpp>
+#include <tessera/gemm.hpp>
+
+namespace tessera::bench {
+namespace {
+
+/// Checks `samples` rows of C against plain fp64 dot products: |error| <= 4 sqrt(K) eps (|A||B|) + eps_out |C|.
+template <class T>
+double sampled_error(const Space& exec, bool ta, bool tb, index_t m, index_t n, index_t k, const T* a, const T* b,
+                     const T* c) {
+  double worst = 0;
+  const index_t rows = m < 7 ? m : 7;
+  const double eps = sizeof(T) == 8 ? 2.3e-16 : 1.2e-7;  // of the accumulator
+  const double out = sizeof(T) == 2 ? (std::is_same_v<T, half> ? 9.8e-4 : 7.9e-3) : eps;
+  const double root = Kokkos::sqrt(static_cast<double>(k));
+  Kokkos::parallel_reduce(
+      "tessera::bench::compare", Range<Space>(exec, 0, rows * n),
+      KOKKOS_LAMBDA(index_t at, double& w) {
+        const index_t i = rows < 2 ? 0 : (at % rows) * (m - 1) / (rows - 1), j = at / rows;
+        double sum = 0, size = 0;
+        for (index_t l = 0; l < k; ++l) {
+          const double product = static_cast<double>(a[ta ? l + i * k : i + l * m]) *
+                                 static_cast<double>(b[tb ? j + l * n : l + j * k]);
+          sum += product;
+          size += Kokkos::fabs(product);
+        }
+        const double e = Kokkos::fabs(static_cast<double>(c[i + j * m]) - sum) /
+                         (4 * root * eps * size + out * Kokkos::fabs(sum) + 1e-30);
+        if (!(e <= w)) w = e == e ? e : 1e300;
+      },
+      Kokkos::Max<double>(worst));
+  return worst;
+}
+
+template <class T>
+void gemm_case(const char* op, index_t m, index_t n, index_t k, bool quick, const char* forced) {
+  const bool ta = op[0] == 'T', tb = op[1] == 'T';
+  Case c;
+  c.name = std::string("gemm ") + type_name<T>() + " " + op + " " + std::to_string(m) + "x" + std::to_string(n) + "x" +
+           std::to_string(k) + (*forced ? " " : "") + forced;
+  c.algorithm = "gemm";
+  const double dm = static_cast<double>(m), dn = static_cast<double>(n), dk = static_cast<double>(k);
+  c.bytes = sizeof(T) * (dm * dk + dk * dn + dm * dn);
+  c.flops = 2 * dm * dn * dk;
+  c.footprint = c.bytes;
+  c.quick = quick;
+  c.prepare = [=, path = std::string(forced)](const Space& exec, int sets) {
+    Prepared prepared;
+    for (int s = 0; s < sets; ++s) {
+      const auto a = make_view<T**>(exec, "a", ta ? k : m, ta ? m : k);
+      const auto b = make_view<T**>(exec, "b", tb ? n : k, tb ? k : n);
+      const auto out = make_view<T**>(exec, "c", m, n);
+      fill_random(exec, a, 1);
+      fill_random(exec, b, 2);
+      using A = accumulator_t<T>;
+      GemmOptions options;
+      options.path = path;
+      const auto with = [&](const auto& av, const auto& bv) -> std::function<void()> {
+        const auto plan = plan_gemm(exec, av, bv, out, options);
+        prepared.path = plan.path();
+        return [=] { plan.run(exec, A(1), av, bv, A(0), out); };
+      };
+      const auto ours = ta ? (tb ? with(transposed(a), transposed(b)) : with(transposed(a), b))
+                           : (tb ? with(a, transposed(b)) : with(a, b));
+      prepared.contenders.push_back(contenders(
+          ours,
+          peers::gemm<T, T>(peers::queue_of(exec), ta, tb, m, n, k, T(1), a.data(), ta ? k : m, b.data(), tb ? n : k,
+                            T(0), out.data(), m),
+          std::tuple(a, b, out)));
+      if (s == 0)
+        prepared.worst_error = [=] {
+          Kokkos::deep_copy(exec, out, T(1e4));
+          ours();
+          return sampled_error<T>(exec, ta, tb, m, n, k, a.data(), b.data(), out.data());
+        };
+    }
+    return prepared;
+  };
+  add_case(std::move(c));
+}
+
+const Registration registration([] {
+  if (is_host_space<Space>) {
+    for (const index_t n : {512, 1024, 2048}) {
+      gemm_case<double>("NN", n, n, n, n != 2048, "portable");
+      gemm_case<float>("NN", n, n, n, n != 2048, "portable");
+    }
+    for (const char* op : {"TN", "NT", "TT"}) gemm_case<double>(op, 1024, 1024, 1024, false, "portable");
+    gemm_case<double>("NN", 16, 16, 16, false, "portable");
+    gemm_case<double>("NN", 100, 100, 100, false, "portable");
+    gemm_case<bfloat16>("NN", 512, 512, 512, false, "portable");
+  } else {
+    for (const index_t n : {1024, 2048, 4096, 8192}) {
+      gemm_case<float>("NN", n, n, n, n == 4096, "portable");
+      gemm_case<double>("NN", n, n, n, n == 4096, "portable");
+    }
+    for (const char* op : {"TN", "NT", "TT"}) {
+      gemm_case<float>(op, 4096, 4096, 4096, false, "portable");
+      gemm_case<double>(op, 4096, 4096, 4096, false, "portable");
+    }
+    gemm_case<half>("NN", 4096, 4096, 4096, false, "portable");
+    gemm_case<bfloat16>("NN", 4096, 4096, 4096, false, "portable");
+  }
+});
+
+}  // namespace
+}  // namespace tessera::bench
