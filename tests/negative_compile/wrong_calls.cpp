@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Calls that must not compile. Each line marked `// refused by: Concept` must be an error, and the compiler must name
+// that concept of ours as what is not satisfied (check.py reads the marks). With TESSERA_RIGHT_CALLS the same calls
+// are made rightly and must compile, so that a test cannot pass because everything fails.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <tessera/axpby.hpp>
+
+namespace {
+
+/// Memory that no space of this build can reach: on a build for CPUs alone there is no other such memory.
+struct FarMemory {
+  using memory_space = FarMemory;
+  using execution_space = Kokkos::DefaultHostExecutionSpace;
+  using device_type = Kokkos::Device<execution_space, memory_space>;
+  using size_type = std::size_t;
+};
+
+template <class T, int Rank>
+struct FarView {};
+
+}  // namespace
+
+template <class T, int Rank>
+struct tessera::view_traits<FarView<T, Rank>> {
+  using value_type = T;
+  using memory_space = FarMemory;
+  static constexpr int rank = Rank;
+  static constexpr bool conjugates = false;
+  static StridedRef<T, Rank> ref(const FarView<T, Rank>&) { return {}; }
+};
+
+namespace {
+
+template <tessera::VectorView V>
+void wants_vector(const V&) {}
+template <tessera::MatrixView V>
+void wants_matrix(const V&) {}
+template <tessera::MutableMatrixView V>
+void wants_mutable_matrix(const V&) {}
+template <tessera::MutableVectorView V>
+void wants_mutable_vector(const V&) {}
+template <tessera::ScalarView V>
+void wants_scalar(const V&) {}
+template <tessera::MutableScalarView V>
+void wants_mutable_scalar(const V&) {}
+
+}  // namespace
+
+void calls() {
+  using Space = Kokkos::DefaultHostExecutionSpace;
+  const Space exec;
+  Kokkos::View<double*, Space> x("x", 4), y("y", 4);
+  Kokkos::View<const double*, Space> fixed = x;
+  Kokkos::View<double**, Space> a("a", 4, 4);
+  Kokkos::View<const double**, Space> fixed_matrix = a;
+  Kokkos::View<double, Space> s("s");
+  Kokkos::View<const double, Space> fixed_scalar = s;
+  Kokkos::View<float, Space> narrow("narrow");
+  Kokkos::View<Kokkos::complex<double>*, Space> z("z", 4);
+  std::vector<double> numbers(4);
+#ifdef TESSERA_RIGHT_CALLS
+  tessera::axpby(exec, 2.0, x, 1.0, y);
+  tessera::axpby(exec, s, fixed, fixed_scalar, y);
+  tessera::axpby(exec, 2, tessera::conjugated(z), 1, z);
+  wants_vector(fixed);
+  wants_matrix(tessera::transposed(fixed_matrix));
+  wants_mutable_matrix(tessera::transposed(a));
+  wants_mutable_vector(tessera::conjugated(x));  // conjugating reals changes nothing
+  wants_scalar(fixed_scalar);
+  wants_mutable_scalar(s);
+#else
+  tessera::axpby(0, 2.0, x, 1.0, y);                             // refused by: ExecutionSpace
+  tessera::axpby(x, 2.0, x, 1.0, y);                             // refused by: ExecutionSpace
+  tessera::axpby(exec, 2.0, numbers, 1.0, y);                    // refused by: View
+  tessera::axpby(exec, 2.0, numbers.data(), 1.0, y);             // refused by: View
+  tessera::axpby(exec, 2.0, x, 1.0, fixed);                      // refused by: MutableView
+  tessera::axpby(exec, 2.0, z, 1.0, tessera::conjugated(z));     // refused by: MutableView
+  tessera::axpby(exec, std::string("2"), x, 1.0, y);             // refused by: ScalarOf
+  tessera::axpby(exec, 2.0, x, narrow, y);                       // refused by: ScalarOf
+  tessera::axpby(exec, 2.0, FarView<double, 1>(), 1.0, y);       // refused by: AccessibleFrom
+  tessera::axpby(exec, 2.0, x, 1.0, FarView<double, 1>());       // refused by: AccessibleFrom
+  wants_vector(a);                                               // refused by: VectorView
+  wants_vector(s);                                               // refused by: VectorView
+  wants_mutable_vector(fixed);                                   // refused by: MutableVectorView
+  wants_mutable_vector(a);                                       // refused by: MutableVectorView
+  wants_matrix(x);                                               // refused by: MatrixView
+  (void)tessera::transposed(x);                                  // refused by: MatrixView
+  (void)tessera::adjoint(s);                                     // refused by: MatrixView
+  wants_mutable_matrix(fixed_matrix);                            // refused by: MutableMatrixView
+  wants_mutable_matrix(y);                                       // refused by: MutableMatrixView
+  wants_scalar(x);                                               // refused by: ScalarView
+  wants_scalar(2.0);                                             // refused by: ScalarView
+  wants_mutable_scalar(fixed_scalar);                            // refused by: MutableScalarView
+  wants_mutable_scalar(2.0);                                     // refused by: MutableScalarView
+#endif
+}
