@@ -26,11 +26,12 @@ struct vec_mask;
 
 namespace detail {
 
-constexpr bool power_of_two(int n) { return n > 0 && (n & (n - 1)) == 0; }
+template <int N>
+inline constexpr bool power_of_two = N > 0 && (N & (N - 1)) == 0;
 
 /// Alignment of vec<T, N>: its own size where that is a power of two, else the element's.
 template <class T, int N>
-inline constexpr std::size_t vec_alignment = power_of_two(N) ? N * sizeof(T) : alignof(T);
+inline constexpr std::size_t vec_alignment = power_of_two<N> ? N * sizeof(T) : alignof(T);
 
 template <int Bytes>
 struct SignedOfSize;
@@ -82,20 +83,26 @@ struct WordArray {
 template <class T, int N>
 inline constexpr bool native_lanes = false;
 template <class T, int N>
+struct NativeLanes {
+  using type = LaneArray<T, N>;
+};
+template <class T, int N>
 struct Lanes {
   using type = std::conditional_t<(sizeof(T) < 4 && (N * sizeof(T)) % 4 == 0), WordArray<T, N>, LaneArray<T, N>>;
 };
 #else
 template <class T, int N>
-inline constexpr bool native_lanes = std::is_arithmetic_v<T> && power_of_two(N) && N * sizeof(T) >= 16;
+inline constexpr bool native_lanes = std::is_arithmetic_v<T> && power_of_two<N> && N * sizeof(T) >= 16;
 template <class T, int N, bool Native = native_lanes<T, N>>
 struct Lanes {
   using type = LaneArray<T, N>;
 };
 template <class T, int N>
-struct Lanes<T, N, true> {
+struct NativeLanes {
   typedef T type __attribute__((vector_size(N * sizeof(T))));  // NOLINT(modernize-use-using): GCC wants a typedef
 };
+template <class T, int N>
+struct Lanes<T, N, true> : NativeLanes<T, N> {};
 #endif
 
 }  // namespace detail
@@ -388,7 +395,7 @@ template <class T, int N, class F>
 TESSERA_INLINE_FUNCTION T reduce(const vec<T, N>& v, F f) {
   if constexpr (N == 1) {
     return v[0];
-  } else if constexpr (power_of_two(N)) {
+  } else if constexpr (power_of_two<N>) {
     vec<T, N / 2> low, high;
     if constexpr (vec<T, N>::native) {
       __builtin_memcpy(&low, &v, sizeof low);
@@ -594,8 +601,7 @@ template <class U, class T, int N>
     }
   } else if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) {
     if constexpr (std::is_same_v<U, float> && vec<float, N>::native) {
-      typedef std::uint16_t Narrow __attribute__((vector_size(2 * N)));  // NOLINT(modernize-use-using)
-      Narrow narrow;
+      typename detail::NativeLanes<std::uint16_t, N>::type narrow;
       __builtin_memcpy(&narrow, &v, sizeof narrow);
       vec<std::uint32_t, N> bits;
       bits.lanes = __builtin_convertvector(narrow, typename vec<std::uint32_t, N>::lanes_type);
