@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
-#include <unordered_set>
+#include <vector>
 
 #include <tessera/core/error.hpp>
 #include <tessera/core/overlap.hpp>
@@ -83,16 +83,37 @@ index_t elements(const Box& box) {
   return n;
 }
 
+/// First bytes of all elements, ascending.
+std::vector<std::intptr_t> sorted_elements(const Box& box) {
+  std::vector<std::intptr_t> first;
+  first.reserve(static_cast<std::size_t>(elements(box)));
+  for_each_element(box, [&](std::intptr_t at) { first.push_back(at); });
+  std::ranges::sort(first);
+  return first;
+}
+
 bool overlap_by_enumeration(const Box& a, const Box& b) {
-  std::unordered_set<std::intptr_t> bytes;
-  for_each_element(a, [&](std::intptr_t at) {
-    for (index_t i = 0; i < a.element_bytes; ++i) bytes.insert(at + i);
-  });
-  bool found = false;
-  for_each_element(b, [&](std::intptr_t at) {
-    for (index_t i = 0; i < b.element_bytes && !found; ++i) found = bytes.contains(at + i);
-  });
-  return found;
+  const auto x = sorted_elements(a), y = sorted_elements(b);
+  for (std::size_t i = 0, j = 0; i < x.size() && j < y.size();) {
+    if (x[i] + a.element_bytes <= y[j]) {
+      ++i;
+    } else if (y[j] + b.element_bytes <= x[i]) {
+      ++j;
+    } else {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// The same elements in the same order: strides count only where there is more than one index.
+bool same_elements(const Box& a, const Box& b) {
+  if (a.pointer != b.pointer || a.element_bytes != b.element_bytes || a.rank != b.rank) return false;
+  for (int r = 0; r < a.rank; ++r) {
+    if (a.extents[r] != b.extents[r]) return false;
+    if (a.extents[r] > 1 && a.strides[r] != b.strides[r]) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -102,13 +123,17 @@ bool proved_overlap(const Box& a, const Box& b, bool exhaustive) {
   const Normal y = normalise(b);
   if (x.empty || y.empty) return false;
   if (x.last <= y.first || y.last <= x.first) return false;
-  if (a.pointer == b.pointer) return true;
+  if (a.pointer == b.pointer) return true;  // neither is empty: both hold the element at all-zero indices
   if (contiguous(x, a.element_bytes) && contiguous(y, b.element_bytes)) return true;
 
   // Rectangles of one pitched allocation: same outer stride, rows contiguous (or of equal inner stride on the
   // same lattice). Position of one in the other, in rows and bytes.
   if (x.rank <= 2 && y.rank <= 2 && a.element_bytes == b.element_bytes) {
-    const auto outer = [](const Normal& n, index_t element) { return n.rank == 2 ? n.strides[1] : (n.rank == 1 && n.strides[0] > element ? n.strides[0] : index_t{0}); };
+    // the step from row to row; 0 for what is one row
+    const auto outer = [](const Normal& n, index_t element) {
+      if (n.rank == 2) return n.strides[1];
+      return n.rank == 1 && n.strides[0] > element ? n.strides[0] : index_t{0};
+    };
     const index_t ox = outer(x, a.element_bytes), oy = outer(y, b.element_bytes);
     const index_t pitch = std::max(ox, oy);
     if (pitch > 0 && (ox == pitch || ox == 0) && (oy == pitch || oy == 0)) {
@@ -157,10 +182,7 @@ void refuse_overlap(std::string_view function, std::string_view out_name, const 
 
 void refuse_partial_overlap(std::string_view function, std::string_view out_name, const Box& out,
                             std::string_view in_name, const Box& in, const std::source_location& where) {
-  if (out.pointer == in.pointer && out.element_bytes == in.element_bytes && out.rank == in.rank &&
-      std::equal(out.extents, out.extents + out.rank, in.extents) &&
-      std::equal(out.strides, out.strides + out.rank, in.strides))
-    return;
+  if (same_elements(out, in)) return;
   refuse_overlap(function, out_name, out, in_name, in, where);
 }
 

@@ -5,6 +5,7 @@ import os
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # the source tree may be read-only
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import lint  # noqa: E402
 

@@ -13,11 +13,10 @@ namespace tessera {
 template <class T>
 concept ExecutionSpace = Kokkos::is_execution_space_v<std::remove_cvref_t<T>>;
 
-/// True where host code may touch what the space's kernels touch: work there runs on CPU threads.
+/// True where the space's work runs on CPU threads. (That the host can touch the space's memory would not do: on
+/// coherent systems it touches a GPU's as well.)
 template <ExecutionSpace Space>
-inline constexpr bool is_host_space =
-    Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Space::memory_space>::accessible &&
-    Kokkos::SpaceAccessibility<Space, Kokkos::HostSpace>::accessible;
+inline constexpr bool is_host_space = std::is_same_v<typename Space::memory_space, Kokkos::HostSpace>;
 
 /// The policies that every kernel uses: all indices are 64-bit, on the instance given.
 template <ExecutionSpace Space>

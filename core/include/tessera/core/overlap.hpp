@@ -41,7 +41,6 @@ template <class T, int Rank>
 void refuse_overlap(std::string_view function, std::string_view out_name, const Box& out, std::string_view in_name,
                     const Box& in, const std::source_location& where);
 
-
 /// The same for algorithms that document in-place use: exactly the same view is accepted.
 void refuse_partial_overlap(std::string_view function, std::string_view out_name, const Box& out,
                             std::string_view in_name, const Box& in, const std::source_location& where);
@@ -49,6 +48,7 @@ void refuse_partial_overlap(std::string_view function, std::string_view out_name
 /// Throws unless the two have equal extents.
 void check_same_extents(std::string_view function, std::string_view a_name, const Box& a, std::string_view b_name,
                         const Box& b, const std::source_location& where);
+
 /// "3 x 4": extents for messages.
 std::string extents_text(const Box& box);
 

@@ -14,14 +14,15 @@
 #include <tessera/core/types.hpp>
 
 /// \file
-/// What algorithms accept as views: Kokkos::View of any layout (strided included), Kokkos::mdspan, and the
+/// What algorithms accept as views: Kokkos::View of any layout (strided included), mdspan, and the
 /// wrappers transposed(), conjugated(), adjoint() round either. Every public function names one of the concepts
 /// below, so that a wrong argument fails in one readable line.
 
 namespace tessera {
 
 /// How a type is seen as strided data. Specialise it to make your own array type a View:
-///   value_type (const for read-only), rank, memory_space, `static StridedRef<value_type, rank> ref(const V&)`.
+///   value_type (const for read-only), rank, memory_space (void where unknown), conjugates (false),
+///   `static StridedRef<value_type, rank> ref(const V&)` (rank 0: a StridedRef of rank 1 and extent 1).
 template <class V>
 struct view_traits {};
 
@@ -49,17 +50,42 @@ struct view_traits<V> {
   }
 };
 
-/// mdspan carries no memory space: that the space of the call can reach it is the caller's duty.
-template <class T, class Extents, class Layout>
-struct view_traits<Kokkos::mdspan<T, Extents, Layout, Kokkos::default_accessor<T>>> {
-  using V = Kokkos::mdspan<T, Extents, Layout, Kokkos::default_accessor<T>>;
-  using value_type = T;
-  using memory_space = void;
-  static constexpr int rank = static_cast<int>(Extents::rank());
+namespace detail {
+/// Kokkos::mdspan and std::mdspan alike: plain elements behind a plain pointer.
+template <class V>
+concept MdspanLike = !Kokkos::is_view_v<V> && requires(const V& v) {
+  typename V::extents_type;
+  typename V::layout_type;
+  typename V::accessor_type;
+  requires std::same_as<typename V::data_handle_type, typename V::element_type*>;
+  requires std::same_as<typename V::reference, typename V::element_type&>;
+  requires V::is_always_strided();
+  v.data_handle();
+};
+
+/// The accessor tells the memory space where it has one; otherwise void.
+template <class Accessor>
+struct AccessorMemory {
+  using type = void;
+};
+template <class Accessor>
+  requires requires { typename Accessor::memory_space; }
+struct AccessorMemory<Accessor> {
+  using type = typename Accessor::memory_space;
+};
+}  // namespace detail
+
+/// A mdspan with strided layout. Most carry no memory space: that the space of the call can reach it is then the
+/// caller's duty.
+template <class V>
+  requires(detail::MdspanLike<V>)
+struct view_traits<V> {
+  using value_type = typename V::element_type;
+  using memory_space = typename detail::AccessorMemory<typename V::accessor_type>::type;
+  static constexpr int rank = static_cast<int>(V::rank());
   static constexpr bool conjugates = false;
 
   static StridedRef<value_type, rank == 0 ? 1 : rank> ref(const V& view) {
-    static_assert(V::is_always_strided(), "tessera::View: an mdspan needs a strided layout");
     StridedRef<value_type, rank == 0 ? 1 : rank> r;
     r.pointer = view.data_handle();
     if constexpr (rank == 0) {
@@ -67,8 +93,9 @@ struct view_traits<Kokkos::mdspan<T, Extents, Layout, Kokkos::default_accessor<T
       r.strides[0] = 1;
     } else {
       for (int i = 0; i < rank; ++i) {
-        r.extents[i] = static_cast<index_t>(view.extent(i));
-        r.strides[i] = static_cast<index_t>(view.stride(i));
+        const auto d = static_cast<typename V::rank_type>(i);
+        r.extents[i] = static_cast<index_t>(view.extent(d));
+        r.strides[i] = static_cast<index_t>(view.stride(d));
       }
     }
     return r;
@@ -125,6 +152,10 @@ concept AccessibleFrom = View<V> && ExecutionSpace<Space> && detail::accessible<
 /// A scalar argument: a value convertible to T on the host, or a rank-0 view of T.
 template <class S, class T>
 concept ScalarOf = (ScalarView<S> && std::same_as<value_t<S>, T>) || (!View<S> && std::convertible_to<S, T>);
+
+/// The same, in memory that Space reads.
+template <class S, class T, class Space>
+concept ScalarFor = ScalarOf<S, T> && (!View<S> || AccessibleFrom<S, Space>);
 
 /// The plain reference behind a view.
 template <View V>
@@ -198,7 +229,8 @@ template <MatrixView V>
 /// A checked view of memory that somebody else owns (a raw array, a library's buffer).
 /// \param pointer  first element; may be null only where an extent is 0
 /// \param extents  extents, each >= 0
-/// \param strides  strides in elements, each >= 1 for extents above 1, distinct elements not overlapping
+/// \param strides  strides in elements, each >= 1 for extents above 1; in the order of ascending strides each
+///                 dimension steps over all that the ones before it span (so no two indices share an element)
 /// \throws Error   naming the argument that breaks a rule
 template <class T, std::size_t Rank, class MemorySpace = Kokkos::HostSpace>
 [[nodiscard]] auto adopt(T* pointer, const std::array<index_t, Rank>& extents, const std::array<index_t, Rank>& strides,
