@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <cctype>
-#include <cstdio>
 #include <cstdlib>
-#include <map>
-#include <memory>
+#include <functional>
+#include <list>
 #include <mutex>
 #include <shared_mutex>
+#include <unordered_map>
 
 #include <tessera/core/log.hpp>
 #include <tessera/core/plan.hpp>
@@ -13,9 +13,56 @@
 namespace tessera::detail {
 namespace {
 
+/// A SelectionKey that owns its text, as one string that the views of `key` point into.
+struct StoredKey {
+  std::string text;
+  SelectionKey key;
+
+  explicit StoredKey(const SelectionKey& k) : key(k) {
+    std::string_view* const parts[] = {&key.algorithm, &key.types, &key.device, &key.forced, &key.signature};
+    for (const auto* part : parts) text += *part;
+    std::size_t start = 0;
+    for (auto* part : parts) {
+      *part = std::string_view(text).substr(start, part->size());
+      start += part->size();
+    }
+  }
+  StoredKey(const StoredKey&) = delete;
+  StoredKey& operator=(const StoredKey&) = delete;
+  StoredKey(StoredKey&&) = delete;
+  StoredKey& operator=(StoredKey&&) = delete;
+  ~StoredKey() = default;
+};
+
+struct KeyHash {
+  using is_transparent = void;
+  std::size_t operator()(const SelectionKey& k) const {
+    const std::hash<std::string_view> hash;
+    std::size_t sum = static_cast<std::size_t>(k.state);
+    for (const std::string_view part : {k.algorithm, k.types, k.device, k.forced, k.signature})
+      sum = sum * 0x9e3779b97f4a7c15u + hash(part);
+    return sum;
+  }
+  std::size_t operator()(const StoredKey& k) const { return (*this)(k.key); }
+};
+
+struct KeyEqual {
+  using is_transparent = void;
+  static const SelectionKey& plain(const SelectionKey& k) { return k; }
+  static const SelectionKey& plain(const StoredKey& k) { return k.key; }
+  template <class A, class B>
+  bool operator()(const A& a, const B& b) const {
+    return plain(a) == plain(b);
+  }
+};
+
 struct Cache {
+  // A program whose shapes never repeat must not grow for ever
+  static constexpr std::size_t most_keys = 1 << 16;
+
   std::shared_mutex mutex;
-  std::map<std::string, std::unique_ptr<const Selection>, std::less<>> entries;
+  std::list<Selection> outcomes;
+  std::unordered_map<StoredKey, const Selection*, KeyHash, KeyEqual> entries;
 };
 
 Cache& cache() {
@@ -34,7 +81,7 @@ std::string names(const std::vector<Candidate>& candidates) {
 
 }  // namespace
 
-std::string forced_by_environment(std::string_view algorithm) {
+std::string_view forced_by_environment(std::string_view algorithm) {
   std::string variable = "TESSERA_";
   for (const char c : algorithm) variable += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   const char* value = std::getenv(variable.c_str());  // NOLINT(concurrency-mt-unsafe): nothing here writes it
@@ -66,6 +113,7 @@ Selection choose(std::string_view algorithm, std::string_view forced, const std:
     selection.path = std::string(algorithm) + "[" + std::string(c.name);
     if (!configuration.empty()) selection.path += " " + configuration;
     selection.path += "]";
+    selection.region = "tessera::" + selection.path;
     return selection;
   }
   if (!forced.empty() && !known)
@@ -75,24 +123,28 @@ Selection choose(std::string_view algorithm, std::string_view forced, const std:
               "This is a fault of Tessera: the portable kernel must always run", where);
 }
 
-const Selection* cached_selection(const std::string& key) {
-  std::shared_lock lock(cache().mutex);
+const Selection* cached_selection(const SelectionKey& key) {
+  const std::shared_lock lock(cache().mutex);
   const auto found = cache().entries.find(key);
-  return found == cache().entries.end() ? nullptr : found->second.get();
+  return found == cache().entries.end() ? nullptr : found->second;
 }
 
-const Selection& remember_selection(const std::string& key, Selection selection) {
-  std::unique_lock lock(cache().mutex);
-  auto& slot = cache().entries[key];
-  if (!slot) {
-    slot = std::make_unique<const Selection>(std::move(selection));
-    if (log_enabled("paths")) {
-      std::string line = slot->path;
-      for (const Refusal& r : slot->refusals) line += "\n  not " + r.provider + ": " + r.reason;
-      log_line("paths", line);
-    }
+const Selection& remember_selection(const SelectionKey& key, Selection selection) {
+  Cache& c = cache();
+  const std::unique_lock lock(c.mutex);
+  if (const auto found = c.entries.find(key); found != c.entries.end()) return *found->second;
+  const Selection* outcome = nullptr;
+  for (const Selection& known : c.outcomes)
+    if (known == selection) outcome = &known;
+  if (outcome == nullptr) outcome = &c.outcomes.emplace_back(std::move(selection));
+  if (c.entries.size() >= Cache::most_keys) c.entries.clear();
+  c.entries.emplace(std::piecewise_construct, std::forward_as_tuple(key), std::forward_as_tuple(outcome));
+  if (log_enabled("paths")) {
+    std::string line = outcome->path;
+    for (const Refusal& r : outcome->refusals) line += "\n  not " + r.provider + ": " + r.reason;
+    log_line("paths", line);
   }
-  return *slot;
+  return *outcome;
 }
 
 }  // namespace tessera::detail

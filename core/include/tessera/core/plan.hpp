@@ -16,7 +16,7 @@
 
 /// \file
 /// How a call finds the code that runs it. An algorithm has a tuple of providers in order of preference; the
-/// portable kernel is the last and always can. The choice has two stages:
+/// portable kernel always can. The choice has two stages:
 ///   compile time  Provider::supports<Types, Space>: may it exist for these element types on this space?
 ///   run time      Provider::can_run(problem, device): shapes, strides, alignment, exact architecture, precision
 /// A provider is an empty struct:
@@ -24,6 +24,7 @@
 ///   template <class Types, class Space> static constexpr bool supports;
 ///   template <class Problem> static Verdict can_run(const Problem&, const DeviceInfo&);
 ///   template <class Problem> static std::string configuration(const Problem&, const DeviceInfo&);  // "" or tiles
+///   static std::uint64_t state();  // optional: what can_run looks at outside the problem, as a number
 ///   (and the algorithm's own run() and workspace_bytes())
 
 namespace tessera {
@@ -42,18 +43,23 @@ struct Verdict {
 struct Refusal {
   std::string provider;
   std::string reason;
+
+  bool operator==(const Refusal&) const = default;
 };
 
 /// The outcome of a choice. `provider` indexes the algorithm's tuple.
 struct Selection {
   std::size_t provider = 0;
   std::string path;               ///< "gemm[openmp:cblas]"
+  std::string region;             ///< "tessera::gemm[openmp:cblas]": the name of the region that runs it
   std::vector<Refusal> refusals;  ///< every provider tried before the chosen one, and why not
+
+  bool operator==(const Selection&) const = default;
 };
 
 namespace detail {
 
-/// What a provider answered, in the tuple's order; filled lazily up to the first yes.
+/// What a provider answers, in the tuple's order; asked up to the first yes.
 struct Candidate {
   std::string_view name;
   bool compiled = false;  ///< supports<Types, Space>
@@ -61,33 +67,61 @@ struct Candidate {
   std::function<std::string()> configuration;
 };
 
-/// The part of a choice that needs no template: honours `forced` (the option, else TESSERA_<ALGORITHM>), asks
-/// the candidates in order, notes refusals, and prints the choice under TESSERA_LOG=paths.
+/// The part of a choice that needs no template: honours `forced`, asks the candidates in order, notes refusals.
 /// \throws Error where the forced path is unknown or cannot run, naming the paths there are and the reason
 Selection choose(std::string_view algorithm, std::string_view forced, const std::vector<Candidate>& candidates,
                  const std::source_location& where);
 
-/// Process-wide memory of choices, keyed by everything that a choice depends on. Thread-safe.
+/// Everything that a choice depends on. `signature` is read as bytes.
+struct SelectionKey {
+  std::string_view algorithm;
+  std::string_view types;
+  std::string_view device;
+  std::string_view forced;
+  std::string_view signature;
+  std::uint64_t state = 0;  ///< of the providers
+
+  bool operator==(const SelectionKey&) const = default;
+};
+
+/// Process-wide memory of choices. Thread-safe; what it returns stays valid until the process ends. Keys are
+/// forgotten when there are very many of them; equal outcomes are kept once.
 /// Returns null where the key is new.
-const Selection* cached_selection(const std::string& key);
-const Selection& remember_selection(const std::string& key, Selection selection);
+const Selection* cached_selection(const SelectionKey& key);
+/// Also prints a new outcome under TESSERA_LOG=paths.
+const Selection& remember_selection(const SelectionKey& key, Selection selection);
 
 /// The path forced by the environment for an algorithm ("gemm" reads TESSERA_GEMM); empty where none is.
-std::string forced_by_environment(std::string_view algorithm);
+std::string_view forced_by_environment(std::string_view algorithm);
+
+template <class Provider>
+std::uint64_t provider_state() {
+  if constexpr (requires { Provider::state(); })
+    return Provider::state();
+  else
+    return 0;
+}
 
 }  // namespace detail
 
+/// The bytes of a plain struct as a signature. Padding must be zeroed, or there must be none.
+template <class T>
+  requires(std::has_unique_object_representations_v<T>)
+[[nodiscard]] std::string_view signature_bytes(const T& plain) {
+  return {reinterpret_cast<const char*>(&plain), sizeof(T)};
+}
+
 /// Chooses among Providers for a problem. `signature` holds all of the problem that a can_run may look at (extents,
-/// strides, alignment bits, flags), so that equal signatures may share a choice.
+/// strides, alignment bits, flags), as text or through signature_bytes(), so that equal signatures may share a
+/// choice. A known choice costs well under a microsecond.
 template <class Types, class Space, class Problem, class... Providers>
 const Selection& select_provider(std::string_view algorithm, const Problem& problem, const DeviceInfo& device,
-                                 std::string_view types_name, const std::string& signature, std::string_view forced,
+                                 std::string_view types_name, std::string_view signature, std::string_view forced,
                                  const std::tuple<Providers...>& /*providers*/,
                                  const std::source_location& where = std::source_location::current()) {
-  const std::string wanted = forced.empty() ? detail::forced_by_environment(algorithm) : std::string(forced);
-  std::string key;
-  key.append(algorithm).append("|").append(types_name).append("|").append(device.key).append("|").append(wanted);
-  key.append("|").append(signature);
+  detail::SelectionKey key{algorithm, types_name, device.key, forced, signature, 0};
+  if (key.forced.empty()) key.forced = detail::forced_by_environment(algorithm);
+  ((key.state = key.state * 1000003 + detail::provider_state<Providers>()), ...);
   if (const Selection* known = detail::cached_selection(key)) return *known;
 
   std::vector<detail::Candidate> candidates;
@@ -102,7 +136,7 @@ const Selection& select_provider(std::string_view algorithm, const Problem& prob
     return c;
   }()),
    ...);
-  return detail::remember_selection(key, detail::choose(algorithm, wanted, candidates, where));
+  return detail::remember_selection(key, detail::choose(algorithm, key.forced, candidates, where));
 }
 
 /// Calls f.template operator()<Provider>() for the chosen provider.
