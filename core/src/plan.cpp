@@ -81,7 +81,7 @@ std::string names(const std::vector<Candidate>& candidates) {
 
 }  // namespace
 
-std::string_view forced_by_environment(std::string_view algorithm) {
+std::string forced_by_environment(std::string_view algorithm) {
   std::string variable = "TESSERA_";
   for (const char c : algorithm) variable += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   const char* value = std::getenv(variable.c_str());  // NOLINT(concurrency-mt-unsafe): nothing here writes it

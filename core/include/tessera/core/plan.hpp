@@ -92,7 +92,7 @@ const Selection* cached_selection(const SelectionKey& key);
 const Selection& remember_selection(const SelectionKey& key, Selection selection);
 
 /// The path forced by the environment for an algorithm ("gemm" reads TESSERA_GEMM); empty where none is.
-std::string_view forced_by_environment(std::string_view algorithm);
+std::string forced_by_environment(std::string_view algorithm);
 
 template <class Provider>
 std::uint64_t provider_state() {
@@ -119,8 +119,8 @@ const Selection& select_provider(std::string_view algorithm, const Problem& prob
                                  std::string_view types_name, std::string_view signature, std::string_view forced,
                                  const std::tuple<Providers...>& /*providers*/,
                                  const std::source_location& where = std::source_location::current()) {
-  detail::SelectionKey key{algorithm, types_name, device.key, forced, signature, 0};
-  if (key.forced.empty()) key.forced = detail::forced_by_environment(algorithm);
+  const std::string wanted = forced.empty() ? detail::forced_by_environment(algorithm) : std::string(forced);
+  detail::SelectionKey key{algorithm, types_name, device.key, wanted, signature, 0};
   ((key.state = key.state * 1000003 + detail::provider_state<Providers>()), ...);
   if (const Selection* known = detail::cached_selection(key)) return *known;
 
@@ -136,7 +136,7 @@ const Selection& select_provider(std::string_view algorithm, const Problem& prob
     return c;
   }()),
    ...);
-  return detail::remember_selection(key, detail::choose(algorithm, key.forced, candidates, where));
+  return detail::remember_selection(key, detail::choose(algorithm, wanted, candidates, where));
 }
 
 /// Calls f.template operator()<Provider>() for the chosen provider.
