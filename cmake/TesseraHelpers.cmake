@@ -1,25 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# Host flags that every target of ours is compiled with (private: consumers choose their own).
+include(TesseraKokkosTarget)
+
+# Flags that every target of ours is compiled with (private: consumers choose their own).
 function(tessera_compile_options target)
-  if(TESSERA_HOST_ARCH AND NOT TESSERA_HOST_ARCH STREQUAL "none")
-    target_compile_options(${target} PRIVATE "-march=${TESSERA_HOST_ARCH}")
+  if(TESSERA_HOST_ARCH_FLAG)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${TESSERA_HOST_ARCH_FLAG}>)
   endif()
-  target_compile_options(${target} PRIVATE -Wall -Wextra)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wall> $<$<COMPILE_LANGUAGE:CXX>:-Wextra>)
   if(TESSERA_WERROR)
-    target_compile_options(${target} PRIVATE -Werror)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+  endif()
+  if("CUDA" IN_LIST TESSERA_KOKKOS_DEVICES)
+    # host functions in device code compile, and then do nothing or fail at run time: never let them through
+    target_compile_options(${target} PRIVATE
+      "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xcudafe --diag_error=20011 -Xcudafe --diag_error=20013 -Xcudafe --diag_error=20014 -Xptxas --warning-as-error>")
   endif()
   if(TESSERA_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${TESSERA_SANITIZE} -fno-omit-frame-pointer)
     target_link_options(${target} PRIVATE -fsanitize=${TESSERA_SANITIZE})
-  endif()
-endfunction()
-
-# A target whose sources include Kokkos: compiled for the device where Kokkos has one.
-function(tessera_kokkos_target target)
-  tessera_compile_options(${target})
-  if(COMMAND kokkos_compilation)
-    kokkos_compilation(TARGET ${target})
+    if(TESSERA_SANITIZE MATCHES "undefined")
+      target_compile_options(${target} PRIVATE -fno-sanitize-recover=undefined)
+    endif()
   endif()
 endfunction()
 

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# A relocatable package: find_package(tessera), targets tessera::core, tessera::algorithms, tessera::<algorithm>.
+if(NOT TESSERA_INSTALL)
+  return()
+endif()
+include(CMakePackageConfigHelpers)
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/tessera")
+
+get_target_property(algorithms tessera_algorithms INTERFACE_LINK_LIBRARIES)
+list(FILTER algorithms INCLUDE REGEX "^tessera_")
+install(TARGETS tessera_core tessera_problems tessera_backends tessera_algorithms ${algorithms} EXPORT tessera-targets
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+  RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+install(EXPORT tessera-targets NAMESPACE tessera:: DESTINATION "${package_dir}")
+install(DIRECTORY core/include/tessera "${PROJECT_BINARY_DIR}/core/include/tessera" algorithms/include/tessera
+                  backends/include/tessera
+  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
+
+configure_package_config_file(cmake/tessera-config.cmake.in "${PROJECT_BINARY_DIR}/tessera-config.cmake"
+  INSTALL_DESTINATION "${package_dir}")
+# before 1.0 a minor version may change the interface
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/tessera-config-version.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/tessera-config.cmake" "${PROJECT_BINARY_DIR}/tessera-config-version.cmake"
+              cmake/TesseraKokkosTarget.cmake cmake/FindTesseraCBLAS.cmake
+  DESTINATION "${package_dir}")
+
+# The mini-apps, out of the way of PATH: their names are short.
+function(tessera_install_apps folder)
+  get_property(targets DIRECTORY "${folder}" PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target IN LISTS targets)
+    get_target_property(type ${target} TYPE)
+    if(type STREQUAL "EXECUTABLE")
+      install(TARGETS ${target} RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tessera")
+    endif()
+  endforeach()
+  get_property(folders DIRECTORY "${folder}" PROPERTY SUBDIRECTORIES)
+  foreach(inner IN LISTS folders)
+    tessera_install_apps("${inner}")
+  endforeach()
+endfunction()
+if(TESSERA_BUILD_APPS)
+  tessera_install_apps("${PROJECT_SOURCE_DIR}/apps")
+endif()
