@@ -3,9 +3,12 @@
 
 #include <map>
 #include <mutex>
+#include <vector>
 
+#include <tessera/backends/architecture.hpp>
 #include <tessera/backends/cuda/device.hpp>
 #include <tessera/core/error.hpp>
+#include <tessera/core/scope_guard.hpp>
 
 namespace tessera::cuda {
 namespace {
@@ -47,6 +50,17 @@ DeviceInfo ask(int ordinal) {
   return info;
 }
 
+/// What nvcc was told, as 90 for sm_90: this file is compiled with the flags that the kernels have.
+std::vector<int> built_for() {
+#ifdef __CUDA_ARCH_LIST__
+  std::vector<int> list;
+  for (const int architecture : {__CUDA_ARCH_LIST__}) list.push_back(architecture / 10);
+  return list;
+#else
+  return backends::capabilities_named(TESSERA_GPU_ARCH);
+#endif
+}
+
 }  // namespace
 
 int device_count() {
@@ -60,6 +74,27 @@ const DeviceInfo& device_info(int ordinal) {
   const std::scoped_lock lock(mutex);
   const auto found = known.find(ordinal);
   return found != known.end() ? found->second : known.emplace(ordinal, ask(ordinal)).first->second;
+}
+
+std::uint64_t stream_id(cudaStream_t stream) {
+  unsigned long long id = 0;
+  check(cudaStreamGetId(stream, &id), "asking for the stream's id");
+  return id;
+}
+
+bool add_architecture_check() {
+  static const bool added = detail::add_startup_check([] {
+    int count = 0;
+    const cudaError_t status = cudaGetDeviceCount(&count);
+    std::vector<backends::ArchitectureMatch> matches;
+    for (int i = 0; status == cudaSuccess && i < count; ++i)
+      matches.push_back(backends::match_compute_capability(built_for(), attribute(cudaDevAttrComputeCapabilityMajor, i),
+                                                           attribute(cudaDevAttrComputeCapabilityMinor, i),
+                                                           "gpu" + std::to_string(i)));
+    backends::judge_devices(matches, "NVIDIA",
+                            status == cudaSuccess ? "the driver reports no device" : cudaGetErrorString(status));
+  });
+  return added;
 }
 
 }  // namespace tessera::cuda

@@ -3,9 +3,12 @@
 
 #include <map>
 #include <mutex>
+#include <vector>
 
+#include <tessera/backends/architecture.hpp>
 #include <tessera/backends/hip/device.hpp>
 #include <tessera/core/error.hpp>
+#include <tessera/core/scope_guard.hpp>
 
 namespace tessera::hip {
 namespace {
@@ -60,6 +63,27 @@ const DeviceInfo& device_info(int ordinal) {
   const std::scoped_lock lock(mutex);
   const auto found = known.find(ordinal);
   return found != known.end() ? found->second : known.emplace(ordinal, ask(ordinal)).first->second;
+}
+
+std::uint64_t stream_id(hipStream_t stream) {
+  // HIP has no ids of streams before ROCm 7. An address may come again after its stream has died; what is kept by
+  // it (a handle bound to that address) is then right for the new stream too.
+  return reinterpret_cast<std::uintptr_t>(stream);
+}
+
+bool add_architecture_check() {
+  static const bool added = detail::add_startup_check([] {
+    int count = 0;
+    const hipError_t status = hipGetDeviceCount(&count);
+    std::vector<backends::ArchitectureMatch> matches;
+    for (int i = 0; status == hipSuccess && i < count; ++i) {
+      const DeviceInfo& info = device_info(i);
+      matches.push_back(backends::match_gfx(TESSERA_GPU_ARCH, info.architecture, info.name));
+    }
+    backends::judge_devices(matches, "AMD",
+                            status == hipSuccess ? "the driver reports no device" : hipGetErrorString(status));
+  });
+  return added;
 }
 
 }  // namespace tessera::hip

@@ -55,7 +55,6 @@ bool mpi_runs() {
   MPI_Finalized(&ended);
   return started && !ended;
 }
-#endif
 
 bool checks_collectives() {
   static const bool on = [] {
@@ -64,6 +63,7 @@ bool checks_collectives() {
   }();
   return on;
 }
+#endif
 
 }  // namespace
 

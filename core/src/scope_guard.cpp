@@ -1,29 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <Kokkos_Core.hpp>
-#include <exception>
-#include <tessera/core/communicator.hpp>
+#include <iostream>
+#include <utility>
+#include <vector>
+
+#include <tessera/core/config.hpp>
 #include <tessera/core/scope_guard.hpp>
+#include <tessera/core/trace.hpp>
+
+#if TESSERA_ENABLE_MPI
+#include <mpi.h>
+#endif
 
 namespace tessera {
+namespace {
 
-ScopeGuard::ScopeGuard(int& argc, char** argv) {
-  m_exceptions = std::uncaught_exceptions();
-  m_started_mpi = detail::start_mpi(argc, argv);
-  if (!Kokkos::is_initialized()) {
-    Kokkos::initialize(argc, argv);
-    m_started_kokkos = true;
+std::vector<std::function<void()>>& startup_checks() {
+  static std::vector<std::function<void()>> checks;
+  return checks;
+}
+
+bool first_rank() {
+#if TESSERA_ENABLE_MPI
+  int started = 0, ended = 0, rank = 0;
+  MPI_Initialized(&started);
+  MPI_Finalized(&ended);
+  if (started && !ended) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank == 0;
+#else
+  return true;
+#endif
+}
+
+}  // namespace
+
+namespace detail {
+bool add_startup_check(std::function<void()> check) {
+  startup_checks().push_back(std::move(check));
+  return true;
+}
+}  // namespace detail
+
+ScopeGuard::ScopeGuard(int& argc, char** argv, const detail::Abi& user, std::source_location where) {
+  detail::check_compiled_abi(user, TESSERA_ABI_OF_THIS_FILE, where);
+  const bool start_kokkos = !Kokkos::is_initialized() && !Kokkos::is_finalized();
+  if (start_kokkos)
+    for (const auto& check : startup_checks()) check();
+#if TESSERA_ENABLE_MPI
+  int started = 0;
+  MPI_Initialized(&started);
+  if (!started) {
+    int provided = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+    m_started_mpi = true;
+  }
+#endif
+  try {
+    if (start_kokkos) {
+      Kokkos::initialize(argc, argv);
+      m_started_kokkos = true;
+    }
+    detail::check_running_kokkos(kokkos_version_built(), kokkos_version_found(), where);
+  } catch (...) {  // no destructor runs for what was not constructed
+    finish();
+    throw;
   }
 }
 
-ScopeGuard::~ScopeGuard() {
-  // MPI_Finalize waits for every rank: a rank that leaves by an exception would wait for those that still compute.
-  if (m_started_mpi && std::uncaught_exceptions() > m_exceptions) {
-    const Communicator world = Communicator::world();
-    if (world.size() > 1 && !world.all_arrive_within(std::chrono::seconds(2)))
-      world.abort("left by an exception while other ranks go on");
+void ScopeGuard::finish() noexcept {
+  if (m_started_kokkos && !Kokkos::is_finalized()) {
+    if (detail::timings_asked_for() && first_rank()) print_timings(std::cerr);
+    Kokkos::finalize();
   }
-  if (m_started_kokkos && !Kokkos::is_finalized()) Kokkos::finalize();
-  if (m_started_mpi) detail::stop_mpi();
+#if TESSERA_ENABLE_MPI
+  int ended = 0;
+  MPI_Finalized(&ended);
+  if (m_started_mpi && !ended) MPI_Finalize();
+#endif
 }
+
+ScopeGuard::~ScopeGuard() { finish(); }
 
 }  // namespace tessera

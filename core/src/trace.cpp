@@ -30,10 +30,7 @@ Table& table() {
 }
 
 std::atomic<bool>& timings_on() {
-  static std::atomic<bool> on = [] {
-    const char* value = std::getenv("TESSERA_TIMINGS");  // NOLINT(concurrency-mt-unsafe): nothing here writes it
-    return value != nullptr && value[0] != '\0' && value[0] != '0';
-  }();
+  static std::atomic<bool> on = detail::timings_asked_for();
   return on;
 }
 
@@ -61,6 +58,11 @@ Region::~Region() {
     open_regions.pop_back();
   }
   Kokkos::Profiling::popRegion();
+}
+
+bool detail::timings_asked_for() {
+  const char* value = std::getenv("TESSERA_TIMINGS");  // NOLINT(concurrency-mt-unsafe): nothing here writes it
+  return value != nullptr && value[0] != '\0' && value[0] != '0';
 }
 
 void enable_timings(bool on) { timings_on() = on; }

@@ -51,12 +51,20 @@ struct DeviceQuery {
     static const DeviceInfo info = detail::host_device_info(Space::name());
     return info;
   }
+  /// Hosts have no streams.
+  static std::uint64_t stream_id(const Space&) { return 0; }
 };
 
 /// The device behind an instance. Cheap after the first call.
 template <ExecutionSpace Space>
 const DeviceInfo& device_of(const Space& exec) {
   return DeviceQuery<Space>::of(exec);
+}
+
+/// The id of the stream behind an instance, never used again in this process; 0 on hosts.
+template <ExecutionSpace Space>
+std::uint64_t stream_id_of(const Space& exec) {
+  return DeviceQuery<Space>::stream_id(exec);
 }
 
 }  // namespace tessera

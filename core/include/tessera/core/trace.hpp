@@ -24,11 +24,17 @@ class Region {
   bool m_timed;
 };
 
-/// Turns the wall-time table on or off; TESSERA_TIMINGS=1 turns it on from the start.
+/// Turns the wall-time table on or off; TESSERA_TIMINGS=1 turns it on from the start and has ScopeGuard write it
+/// to standard error at the end.
 void enable_timings(bool on);
 /// Writes the table: region, calls, total, share, longest first, nested names indented.
 void print_timings(std::ostream& out);
 /// Forgets what was measured.
 void reset_timings();
+
+namespace detail {
+/// TESSERA_TIMINGS is set to something other than 0.
+[[nodiscard]] bool timings_asked_for();
+}  // namespace detail
 
 }  // namespace tessera

@@ -12,11 +12,18 @@ namespace hip {
 const DeviceInfo& device_info(int ordinal);
 /// How many devices this process sees.
 int device_count();
+/// The id of a stream; no two streams of a process have the same.
+std::uint64_t stream_id(hipStream_t stream);
+/// Adds the check of the devices' architecture that every ScopeGuard makes. Does nothing after the first call.
+bool add_architecture_check();
+/// Here, and not in the library's own file, so that every program with a kernel of ours has the check.
+inline const bool architecture_check_added = add_architecture_check();
 }  // namespace hip
 
 template <>
 struct DeviceQuery<Kokkos::HIP> {
   static const DeviceInfo& of(const Kokkos::HIP& exec) { return hip::device_info(exec.hip_device()); }
+  static std::uint64_t stream_id(const Kokkos::HIP& exec) { return hip::stream_id(exec.hip_stream()); }
 };
 
 }  // namespace tessera
