@@ -11,18 +11,32 @@
 #include <tessera/core/config.hpp>
 #include <tessera/core/machine.hpp>
 
+#if TESSERA_HAVE_CBLAS && defined(KOKKOS_ENABLE_OPENMP)
+#include <tessera/backends/openmp/gemm_cblas.hpp>
+#endif
 #ifdef KOKKOS_ENABLE_CUDA
 #include <tessera/backends/cuda/device.hpp>
 #include <tessera/backends/cuda/machine.hpp>
+#include <tessera/backends/cuda/narrow_float.hpp>
 #endif
 #ifdef KOKKOS_ENABLE_HIP
 #include <tessera/backends/hip/device.hpp>
 #include <tessera/backends/hip/machine.hpp>
+#include <tessera/backends/hip/narrow_float.hpp>
 #endif
 
 namespace tessera::backends {
 
-/// GEMM: a vendor's CBLAS on hosts.
-using gemm_providers = std::tuple<>;
+/// GEMM: those that are tried before the portable kernel, and those that must be asked for by name. On hosts that is
+/// the CBLAS found: the portable kernel is as fast there, and takes every stride, type and instance.
+template <class Space>
+using gemm_providers_before_portable = std::tuple<>;
+#if TESSERA_HAVE_CBLAS && defined(KOKKOS_ENABLE_OPENMP)
+template <class Space>
+using gemm_providers_after_portable = std::tuple<GemmCblas>;
+#else
+template <class Space>
+using gemm_providers_after_portable = std::tuple<>;
+#endif
 
 }  // namespace tessera::backends

@@ -562,25 +562,45 @@ namespace detail {
 template <class V>
 inline constexpr bool native_of = V::native;
 
-/// Sixteen bits to float without a table: exact, subnormals and NaN payloads included, for a vector of any width.
+/// half to float in vectors of integers: bit for bit what half's own conversion gives.
 template <int N>
 TESSERA_INLINE_FUNCTION vec<float, N> widen_half(const vec<std::uint32_t, N>& bits) {
+  using Floats = typename vec<float, N>::lanes_type;
+  using Words = typename vec<std::uint32_t, N>::lanes_type;
+  using Signed = typename Lanes<std::int32_t, N>::type;
+  const Words sign = (bits.lanes & 0x8000u) << 16;
+  const Words magnitude = bits.lanes & 0x7fffu;
+  // exponent moved from bias 15 to 127; infinity and NaN move once more to reach the top
+  Words wide = (magnitude << 13) + (112u << 23);
+  wide = magnitude >= 0x7c00u ? wide + (112u << 23) : wide;
+  const Floats small = __builtin_convertvector((Signed)magnitude, Floats) * 0x1p-24F;
+  wide = magnitude < 0x400u ? (Words)small : wide;
   vec<float, N> r;
-  if constexpr (vec<float, N>::native && vec<std::uint32_t, N>::native) {
-    using Floats = typename vec<float, N>::lanes_type;
-    using Words = typename vec<std::uint32_t, N>::lanes_type;
-    using Signed = typename Lanes<std::int32_t, N>::type;
-    const Words sign = (bits.lanes & 0x8000u) << 16;
-    const Words magnitude = bits.lanes & 0x7fffu;
-    // exponent moved from bias 15 to 127; infinity and NaN move once more to reach the top
-    Words wide = (magnitude << 13) + (112u << 23);
-    wide = magnitude >= 0x7c00u ? wide + (112u << 23) : wide;
-    const Floats small = __builtin_convertvector((Signed)magnitude, Floats) * 0x1p-24F;
-    wide = magnitude < 0x400u ? (Words)small : wide;
-    r.lanes = (Floats)(wide | sign);
-  } else {
-    for (int i = 0; i < N; ++i) r.set(i, static_cast<float>(half::from_bits(static_cast<std::uint16_t>(bits[i]))));
+  r.lanes = (Floats)(wide | sign);
+  return r;
+}
+
+/// float to half or bfloat16 in vectors of integers, the bits in the low halves of the lanes: the text of
+/// FloatFormat::encode(float) without its branches.
+template <class Format, int N>
+TESSERA_INLINE_FUNCTION vec<std::uint32_t, N> narrow_float(const vec<float, N>& v) {
+  using Floats = typename vec<float, N>::lanes_type;
+  using Words = typename vec<std::uint32_t, N>::lanes_type;
+  constexpr int drop = 23 - Format::mantissa_bits;
+  constexpr std::uint32_t rebias = static_cast<std::uint32_t>(127 - Format::bias) << 23;
+  const Words source = (Words)v.lanes;
+  const Words magnitude = source & 0x7fffffffu;
+  const Words moved = magnitude - rebias;
+  Words field = (moved + ((1u << (drop - 1)) - 1) + ((moved >> drop) & 1u)) >> drop;
+  if constexpr (Format::bias != 127) {
+    field = field > Format::max_finite ? Words{} + Format::above_range : field;
+    constexpr std::uint32_t shift = static_cast<std::uint32_t>(127 + drop + 1 - Format::bias) << 23;
+    const Words tiny = (Words)((Floats)magnitude + bit_cast<float>(shift)) - shift;
+    field = magnitude < rebias + (1u << 23) ? tiny : field;
   }
+  field |= (source >> 31) << 15;
+  vec<std::uint32_t, N> r;
+  r.lanes = magnitude > 0x7f800000u ? Words{} + Format::nan : field;
   return r;
 }
 }  // namespace detail
@@ -619,6 +639,13 @@ template <class U, class T, int N>
       for (int i = 0; i < N; ++i) r.set(i, static_cast<U>(static_cast<float>(v[i])));
       return r;
     }
+  } else if constexpr ((std::is_same_v<U, half> || std::is_same_v<U, bfloat16>) && std::is_same_v<T, float> &&
+                       vec<float, N>::native) {
+    const auto narrow = __builtin_convertvector(detail::narrow_float<typename U::format>(v).lanes,
+                                                typename detail::NativeLanes<std::uint16_t, N>::type);
+    vec<U, N> r;
+    __builtin_memcpy(&r, &narrow, sizeof r);
+    return r;
   } else {
     vec<U, N> r;
     if constexpr (detail::native_of<vec<T, N>> && detail::native_of<vec<U, N>>)
