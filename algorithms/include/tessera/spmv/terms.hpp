@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <Kokkos_Core.hpp>
+#include <type_traits>
+
+#include <tessera/core/execution.hpp>
+#include <tessera/core/machine.hpp>
+#include <tessera/spmv/problem.hpp>
+
+/// \file
+/// What the SpMV kernels share: products of entries with x, the store of a row's sum, atomic additions.
+
+namespace tessera::detail {
+
+/// Products a(k) * x(column(k)). With conjugations, sum conj(a) x = conj(sum a conj(x)): the terms conjugate at most
+/// x, `finish` the sum.
+template <class Types>
+struct SpmvTerms {
+  using Scalar = typename Types::scalar;
+  using Ordinal = typename Types::ordinal;
+  using A = accumulator_t<Scalar>;
+
+  const Scalar* values;
+  const Ordinal* columns;
+  const Scalar* x;
+  index_t x_stride;
+  bool conj_x;        ///< of the terms of a row sum
+  bool conj_a;        ///< of the matrix: of a row sum as a whole, or of a scattered value
+  bool plain_x_conj;  ///< of x in scattered products
+
+  explicit SpmvTerms(const SpmvProblem<Types>& p)
+      : values(p.a.values),
+        columns(p.a.columns),
+        x(p.x.pointer),
+        x_stride(p.x.strides[0]),
+        conj_x(p.conj != p.x.conj),
+        conj_a(p.conj),
+        plain_x_conj(p.x.conj) {}
+
+  [[nodiscard]] TESSERA_INLINE_FUNCTION A gather(Ordinal column) const {
+    const Scalar value = x_stride == 1 ? x[column] : x[static_cast<index_t>(column) * x_stride];
+    if constexpr (is_complex_v<Scalar>)
+      return conj_x ? A(conj_value(value)) : A(value);
+    else
+      return A(value);
+  }
+  [[nodiscard]] TESSERA_INLINE_FUNCTION A finish(const A& sum) const {
+    if constexpr (is_complex_v<Scalar>)
+      return conj_a ? conj_value(sum) : sum;
+    else
+      return sum;
+  }
+
+  /// The two factors of a scattered product.
+  [[nodiscard]] TESSERA_INLINE_FUNCTION A value(const Scalar& v) const {
+    return conj_a ? A(conj_value(v)) : A(v);
+  }
+  [[nodiscard]] TESSERA_INLINE_FUNCTION A x_value(index_t row) const {
+    const Scalar v = x[row * x_stride];
+    return plain_x_conj ? A(conj_value(v)) : A(v);
+  }
+
+  /// Terms at, at + step, ... below `end` relative to entry `first`, at most Batch of them, all loads before all
+  /// arithmetic: the memory system sees 2 * Batch independent requests a lane, then Batch more. `use` gets (u, term).
+  template <int Batch, class Use>
+  TESSERA_INLINE_FUNCTION void batch(const Ordinal* __restrict__ c, const Scalar* __restrict__ v, int at, int step,
+                                     int end, Use use) const {
+    Ordinal column[Batch];
+    Scalar value[Batch];
+    A other[Batch];
+    for (int u = 0; u < Batch; ++u) {
+      const bool in = at + u * step < end;
+      column[u] = in ? c[at + u * step] : Ordinal(-1);
+      value[u] = in ? v[at + u * step] : Scalar{};
+    }
+    for (int u = 0; u < Batch; ++u) other[u] = column[u] >= 0 ? gather(column[u]) : A{};
+    for (int u = 0; u < Batch; ++u) use(at + u * step, A(value[u]) * other[u]);  // 0 * 0 behind the end
+  }
+};
+
+/// Entries that a lane has in flight: 16 registers' worth of values.
+template <class Types>
+inline constexpr int spmv_batch = sizeof(typename Types::scalar) <= 8 ? 8 : 4;
+
+/// alpha and beta as kernels read them, and the two ways of writing y.
+template <class Types>
+struct SpmvOutput {
+  using Scalar = typename Types::scalar;
+  using A = accumulator_t<Scalar>;
+
+  ScalarRef<A> alpha, beta;
+  Scalar* y;
+  index_t stride;
+
+  explicit SpmvOutput(const SpmvProblem<Types>& p)
+      : alpha(p.alpha), beta(p.beta), y(p.y.pointer), stride(p.y.strides[0]) {}
+
+  TESSERA_INLINE_FUNCTION void store(index_t row, const A& a, const A& b, const A& sum) const {
+    Scalar* const to = y + row * stride;
+    A result{};
+    if (a != A{}) result = a * sum;
+    if (b != A{}) result += b * A(*to);
+    *to = Scalar(result);
+  }
+  TESSERA_INLINE_FUNCTION void add(index_t row, const A& value) const {
+    Scalar* const to = y + row * stride;
+    if constexpr (is_complex_v<Scalar>) {
+      // a complex number may be seen as its two parts; two real additions are faster than a wide compare-and-swap
+      using R = typename Scalar::value_type;
+      R* const parts = reinterpret_cast<R*>(to);
+      Kokkos::atomic_add(parts, value.real());
+      Kokkos::atomic_add(parts + 1, value.imag());
+    } else {
+      Kokkos::atomic_add(to, Scalar(value));
+    }
+  }
+  TESSERA_INLINE_FUNCTION void add_alone(index_t row, const A& value) const {
+    Scalar* const to = y + row * stride;
+    *to = Scalar(A(*to) + value);
+  }
+};
+
+/// y = beta * y
+template <class Types>
+struct SpmvScale {
+  SpmvOutput<Types> out;
+  explicit SpmvScale(const SpmvProblem<Types>& p) : out(p) {}
+  TESSERA_INLINE_FUNCTION void operator()(index_t i) const {
+    using A = typename SpmvOutput<Types>::A;
+    out.store(i, A{}, out.beta.get(), A{});
+  }
+};
+
+/// First position in [0, n) where offsets[i] + weight * i >= target; n if there is none.
+template <class Offset>
+[[nodiscard]] TESSERA_INLINE_FUNCTION index_t first_row_at(const Offset* offsets, index_t n, index_t weight,
+                                                           index_t target) {
+  index_t low = 0, high = n;
+  while (low < high) {
+    const index_t middle = low + (high - low) / 2;
+    if (static_cast<index_t>(offsets[middle]) + weight * middle < target)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/// The rows that a team owns: on hosts one of `blocks` parts of equal work, on devices `rows_per_block` rows.
+template <class Types, class Space>
+struct SpmvRowBlocks {
+  index_t rows, nnz, blocks, rows_per_block;
+  const typename Types::offset* offsets;
+
+  SpmvRowBlocks(const Space& exec, const CsrRef<Types>& a, index_t per_block)
+      : rows(a.rows), nnz(a.nnz), rows_per_block(per_block), offsets(a.row_offsets) {
+    if constexpr (machine<Space>::is_host)
+      blocks = static_cast<index_t>(exec.concurrency());
+    else
+      blocks = (rows + per_block - 1) / per_block;
+  }
+  [[nodiscard]] TESSERA_INLINE_FUNCTION index_t begin(index_t block) const {
+    if constexpr (machine<Space>::is_host) {
+      // a row costs about as much as an entry, beside its entries
+      return block == blocks ? rows : first_row_at(offsets, rows, 1, (nnz + rows) / blocks * block);
+    } else {
+      const index_t row = block * rows_per_block;
+      return row < rows ? row : rows;
+    }
+  }
+  /// Leagues are 32-bit: teams loop where there are more blocks.
+  [[nodiscard]] int league() const {
+    constexpr index_t most = index_t{1} << 30;
+    return static_cast<int>(blocks < most ? blocks : most);
+  }
+};
+
+}  // namespace tessera::detail

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+tessera_test(spmv LIBRARIES tessera::spmv SOURCES spmv_any_type.cpp)
