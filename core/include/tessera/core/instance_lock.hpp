@@ -3,7 +3,6 @@
 
 #include <mutex>
 
-#include <tessera/core/device.hpp>
 #include <tessera/core/execution.hpp>
 #include <tessera/core/registry.hpp>
 
@@ -19,10 +18,12 @@ std::recursive_mutex& instance_mutex(const StreamKey& key);
 /// On hosts Kokkos itself locks the instance for the length of each kernel, so nothing is locked here.
 template <ExecutionSpace Space>
 [[nodiscard]] std::unique_lock<std::recursive_mutex> lock_instance(const Space& exec) {
-  if constexpr (is_host_space<Space>)
-    return {};
-  else
-    return std::unique_lock<std::recursive_mutex>(detail::instance_mutex({device_of(exec).key, stream_id_of(exec)}));
+  std::unique_lock<std::recursive_mutex> lock;
+  if constexpr (!is_host_space<Space>) {
+    const StreamKey key = stream_key_of(exec);
+    lock = std::unique_lock<std::recursive_mutex>(detail::instance_mutex(key));
+  }
+  return lock;
 }
 
 }  // namespace tessera

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include <tessera/core/device.hpp>
 #include <tessera/core/error.hpp>
 
 /// \file
@@ -21,13 +22,19 @@
 
 namespace tessera {
 
-/// The key of a registry's entry: DeviceInfo::key and stream_id_of(exec).
+/// The key of a registry's entry.
 struct StreamKey {
   std::string device;
   std::uint64_t stream = 0;
 
+  friend bool operator==(const StreamKey&, const StreamKey&) = default;
   friend auto operator<=>(const StreamKey&, const StreamKey&) = default;
 };
+
+template <ExecutionSpace Space>
+[[nodiscard]] StreamKey stream_key_of(const Space& exec) {
+  return StreamKey{device_of(exec).key, stream_id_of(exec)};
+}
 
 namespace detail {
 /// Runs `action` when Kokkos is finalised, the last added first. `owner` may die before: then nothing runs.

@@ -18,7 +18,8 @@ struct Version {
   int patch = 0;
 
   [[nodiscard]] std::string text() const;
-  friend auto operator<=>(const Version&, const Version&) = default;
+  friend constexpr bool operator==(const Version&, const Version&) = default;
+  friend constexpr auto operator<=>(const Version&, const Version&) = default;
 };
 
 [[nodiscard]] Version version();
