@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <source_location>
+#include <string>
+#include <vector>
+
+#include <tessera/core/overlap.hpp>
+#include <tessera/core/plan.hpp>
+#include <tessera/core/views.hpp>
+#include <tessera/gemm/problem.hpp>
+
+namespace tessera {
+namespace detail {
+
+/// What is compiled once for each pair of element types and space; defined in gemm/any_type.hpp.
+template <class Types, class Space>
+struct GemmEntry {
+  static const Selection& select(const Space& exec, const GemmProblem<Types>& problem, std::string_view path,
+                                 const std::source_location& where);
+  static std::size_t workspace_bytes(const Selection& selection, const GemmProblem<Types>& problem);
+  static void run(const Space& exec, const GemmProblem<Types>& problem, const Selection& selection,
+                  GemmWorkspace workspace);
+};
+
+/// A, B and C as plain boxes with their names' function, for the checks that need no template.
+void check_gemm_shapes(const Box& a, const Box& b, const Box& c, const std::source_location& where);
+/// Throws unless the operands of a run are those that were planned for.
+void check_gemm_operands(const GemmSignature& planned, const GemmSignature& given, std::size_t needed_bytes,
+                         std::size_t given_bytes, const std::source_location& where);
+
+template <class Types, class Space, class A, class B, class C>
+GemmProblem<Types> gemm_problem(const Space& exec, const A& a, const B& b, const C& c, Precision precision,
+                                const std::source_location& where) {
+  GemmProblem<Types> p;
+  p.a = const_ref(a);
+  p.b = const_ref(b);
+  p.c = ref(c);
+  p.precision = precision;
+  if constexpr (is_host_space<Space>) p.concurrency = static_cast<int>(exec.concurrency());
+  check_gemm_shapes(box(p.a), box(p.b), box(p.c), where);
+  require_disjoint("tessera::gemm", "C", p.c, "A", p.a, where);
+  require_disjoint("tessera::gemm", "C", p.c, "B", p.b, where);
+  return p;
+}
+
+}  // namespace detail
+
+/// What gemm() and plan_gemm() take: C of rank 2 that may be written, A and B of rank 2 and one element type, all in
+/// memory that Space reads. Compiled in: float, double and complex of them; half and bfloat16, into themselves or
+/// into float; int8 into int32; int32; int64.
+template <class A, class B, class C, class Space>
+concept GemmOperands =
+    ExecutionSpace<Space> && MatrixView<A> && MatrixView<B> && MutableMatrixView<C> && AccessibleFrom<A, Space> &&
+    AccessibleFrom<B, Space> && AccessibleFrom<C, Space> && std::same_as<value_t<A>, value_t<B>>;
+
+/// A choice of path, made once and run many times. Holds no view, no instance and no memory.
+template <class Types, ExecutionSpace Space>
+class GemmPlan {
+ public:
+  using Accumulator = typename Types::accumulator;
+
+  GemmPlan(const GemmProblem<Types>& problem, const Selection& selection)
+      : m_selection(&selection),
+        m_signature(signature_of(problem)),
+        m_workspace_bytes(detail::GemmEntry<Types, Space>::workspace_bytes(selection, problem)),
+        m_precision(problem.precision) {}
+
+  /// What will run, "gemm[portable 8x24x512]".
+  [[nodiscard]] const std::string& path() const { return m_selection->path; }
+  /// Every provider that was tried before the chosen one, and why it was not taken.
+  [[nodiscard]] const std::vector<Refusal>& reasons() const { return m_selection->refusals; }
+  /// What run() needs as workspace; 0 for most paths.
+  [[nodiscard]] std::size_t workspace_bytes() const { return m_workspace_bytes; }
+
+  /// C = alpha A B + beta C, as gemm(). The operands must have the extents, strides, conjugation and alignment that
+  /// were planned for; their addresses may differ.
+  /// \throws Error where they do not, or where the workspace is too small
+  template <class A, class B, class C, ScalarFor<Accumulator, Space> Alpha, ScalarFor<Accumulator, Space> Beta>
+    requires(GemmOperands<A, B, C, Space> && std::same_as<value_t<A>, typename Types::in> &&
+             std::same_as<value_t<C>, typename Types::out>)
+  void run(const Space& exec, const Alpha& alpha, const A& a, const B& b, const Beta& beta, const C& c,
+           GemmWorkspace workspace = {}, std::source_location where = std::source_location::current()) const {
+    auto problem = detail::gemm_problem<Types>(exec, a, b, c, m_precision, where);
+    detail::check_gemm_operands(m_signature, signature_of(problem), m_workspace_bytes, workspace.bytes, where);
+    problem.alpha = scalar_ref<Accumulator>(alpha);
+    problem.beta = scalar_ref<Accumulator>(beta);
+    detail::GemmEntry<Types, Space>::run(exec, problem, *m_selection, workspace);
+  }
+
+ private:
+  const Selection* m_selection;
+  GemmSignature m_signature;
+  std::size_t m_workspace_bytes;
+  Precision m_precision;
+};
+
+/// Chooses a path for products of these operands (see gemm()); reads no element.
+/// \throws Error as gemm(), and where a forced path cannot run
+template <ExecutionSpace Space, class A, class B, class C>
+  requires(GemmOperands<A, B, C, Space>)
+[[nodiscard]] auto plan_gemm(const Space& exec, const A& a, const B& b, const C& c, const GemmOptions& options = {},
+                             std::source_location where = std::source_location::current()) {
+  using Types = GemmTypes<value_t<A>, value_t<C>>;
+  const auto problem = detail::gemm_problem<Types>(exec, a, b, c, options.precision, where);
+  return GemmPlan<Types, Space>(problem,
+                                detail::GemmEntry<Types, Space>::select(exec, problem, options.path, where));
+}
+
+/// C = alpha A B + beta C. Sums are formed in accumulator_t of A's elements.
+/// Where beta is 0, C is overwritten and its old contents are not read; where alpha or K is 0, A and B are not read.
+/// \param exec     instance that runs it; the call returns at once
+/// \param alpha    host value, or rank-0 view in memory that exec reads, of the accumulator's type
+/// \param a        M x K, any strides; transposed(), conjugated() and adjoint() of a view are views
+/// \param b        K x N, same element type
+/// \param beta     as alpha
+/// \param c        M x N, shares no element with A or B (disjoint parts of one allocation are fine)
+/// \param options  precision asked for, a path to force
+/// \throws Error   where extents do not fit, C overlaps A or B, or a forced path cannot run
+/// Error per element: at most c K eps (|A||B|) of the accumulator, and the rounding to C's type.
+/// Source: BLAS level 3.
+template <ExecutionSpace Space, class A, class B, class C, ScalarFor<accumulator_t<value_t<A>>, Space> Alpha,
+          ScalarFor<accumulator_t<value_t<A>>, Space> Beta>
+  requires(GemmOperands<A, B, C, Space>)
+void gemm(const Space& exec, const Alpha& alpha, const A& a, const B& b, const Beta& beta, const C& c,
+          const GemmOptions& options = {}, std::source_location where = std::source_location::current()) {
+  using Types = GemmTypes<value_t<A>, value_t<C>>;
+  using Entry = detail::GemmEntry<Types, Space>;
+  auto problem = detail::gemm_problem<Types>(exec, a, b, c, options.precision, where);
+  problem.alpha = scalar_ref<typename Types::accumulator>(alpha);
+  problem.beta = scalar_ref<typename Types::accumulator>(beta);
+  const Selection& selection = Entry::select(exec, problem, options.path, where);
+  const std::size_t bytes = Entry::workspace_bytes(selection, problem);
+  require(bytes == 0, [&] {
+    return Error("tessera::gemm", "the path " + selection.path + " needs " + std::to_string(bytes) + " bytes",
+                 "gemm() allocates nothing", "Use plan_gemm() and give run() a workspace", where);
+  });
+  Entry::run(exec, problem, selection, {});
+}
+
+/// The same on the default instance.
+template <class A, class B, class C, ScalarFor<accumulator_t<value_t<A>>, Kokkos::DefaultExecutionSpace> Alpha,
+          ScalarFor<accumulator_t<value_t<A>>, Kokkos::DefaultExecutionSpace> Beta>
+  requires(GemmOperands<A, B, C, Kokkos::DefaultExecutionSpace>)
+void gemm(const Alpha& alpha, const A& a, const B& b, const Beta& beta, const C& c, const GemmOptions& options = {},
+          std::source_location where = std::source_location::current()) {
+  gemm(Kokkos::DefaultExecutionSpace(), alpha, a, b, beta, c, options, where);
+}
+
+}  // namespace tessera

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <tessera/core/refs.hpp>
+#include <tessera/core/types.hpp>
+
+namespace tessera {
+
+/// How far products may be rounded. What is named is a permission: a path that computes more exactly may serve it,
+/// one that computes less exactly never does.
+enum class Precision : std::uint8_t {
+  full,  ///< as the element types say: fp32 products of fp32 operands, summed in fp32
+  tf32,  ///< fp32 operands may be rounded to 10 mantissa bits before they are multiplied
+  bf16,  ///< fp32 operands may be rounded to bfloat16 before they are multiplied
+};
+
+/// Options of gemm() and plan_gemm(); name the fields: {.path = "portable"}.
+struct GemmOptions {
+  Precision precision = Precision::full;
+  std::string_view path{};  ///< forces a path by name ("portable", "openmp:cblas"); empty: TESSERA_GEMM, else chosen
+};
+
+/// Memory in the instance's space for a run that needs some (GemmPlan::workspace_bytes()).
+struct GemmWorkspace {
+  void* pointer = nullptr;
+  std::size_t bytes = 0;
+};
+
+/// The element types of a product: A and B of In, C of Out, sums in `accumulator`.
+template <class In, class Out = In>
+struct GemmTypes {
+  using in = In;
+  using out = Out;
+  using accumulator = accumulator_t<In>;
+};
+
+/// C = alpha A B + beta C. A is M x K, B is K x N, C is M x N; transposes are strides, conjugation is a flag.
+template <class Types>
+struct GemmProblem {
+  using types = Types;
+  using In = typename Types::in;
+  using Out = typename Types::out;
+  using Accumulator = typename Types::accumulator;
+
+  ScalarRef<Accumulator> alpha;
+  MatrixRef<const In> a;
+  MatrixRef<const In> b;
+  ScalarRef<Accumulator> beta;
+  MatrixRef<Out> c;
+  Precision precision = Precision::full;
+  int concurrency = 0;  ///< threads of the instance where the space is a host's, else 0
+
+  [[nodiscard]] index_t m() const { return c.extents[0]; }
+  [[nodiscard]] index_t n() const { return c.extents[1]; }
+  [[nodiscard]] index_t k() const { return a.extents[1]; }
+};
+
+/// All of a problem that a choice of path may depend on, as plain words.
+struct GemmSignature {
+  index_t m = 0, n = 0, k = 0;
+  index_t strides[6] = {};       ///< of A, B and C; 0 where the extent is at most 1
+  std::uint64_t alignments = 0;  ///< log2 of the operands' alignment in bytes, at most 8; a byte each
+  std::uint64_t flags = 0;       ///< conjugation of A and B, precision, scalars on the host, threads
+
+  bool operator==(const GemmSignature&) const = default;
+};
+
+template <class Types>
+[[nodiscard]] GemmSignature signature_of(const GemmProblem<Types>& p) {
+  GemmSignature s;
+  s.m = p.m();
+  s.n = p.n();
+  s.k = p.k();
+  const auto stride = [](const auto& r, int d) { return r.extents[d] > 1 ? r.strides[d] : 0; };
+  for (int d = 0; d < 2; ++d) {
+    s.strides[d] = stride(p.a, d);
+    s.strides[2 + d] = stride(p.b, d);
+    s.strides[4 + d] = stride(p.c, d);
+  }
+  const auto alignment = [](const void* pointer) -> std::uint64_t {
+    const auto bits = reinterpret_cast<std::uintptr_t>(pointer);
+    return bits % 256 == 0 ? 8 : static_cast<std::uint64_t>(__builtin_ctzll(bits));
+  };
+  s.alignments = alignment(p.a.pointer) | alignment(p.b.pointer) << 8 | alignment(p.c.pointer) << 16;
+  s.flags = (p.a.conj ? 1u : 0u) | (p.b.conj ? 2u : 0u) | (p.alpha.on_host() ? 4u : 0u) | (p.beta.on_host() ? 8u : 0u) |
+            static_cast<std::uint64_t>(p.precision) << 8 | static_cast<std::uint64_t>(p.concurrency) << 32;
+  return s;
+}
+
+}  // namespace tessera

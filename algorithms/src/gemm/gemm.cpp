@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <string>
+
+#include <tessera/gemm.hpp>
+
+namespace tessera::detail {
+
+void check_gemm_shapes(const Box& a, const Box& b, const Box& c, const std::source_location& where) {
+  const bool inner = a.extents[1] == b.extents[0];
+  if (inner && a.extents[0] == c.extents[0] && b.extents[1] == c.extents[1]) return;
+  throw Error("tessera::gemm",
+              "A is " + extents_text(a) + ", B is " + extents_text(b) + " and C is " + extents_text(c),
+              inner ? "C must have the rows of A and the columns of B" : "A's columns must equal B's rows",
+              "Pass transposed(A), transposed(B) or subviews that fit", where);
+}
+
+void check_gemm_operands(const GemmSignature& planned, const GemmSignature& given, std::size_t needed_bytes,
+                         std::size_t given_bytes, const std::source_location& where) {
+  constexpr const char* function = "tessera::GemmPlan::run";
+  require(given_bytes >= needed_bytes, [&] {
+    return Error(function, "the workspace has " + std::to_string(given_bytes) + " bytes",
+                 "this plan needs " + std::to_string(needed_bytes), "Allocate plan.workspace_bytes()", where);
+  });
+  const auto refuse = [&](const std::string& what) {
+    throw Error(function, what, "a plan runs the operands that it was made for, at any address of equal alignment",
+                "Make another plan, or call gemm()", where);
+  };
+  const auto text = [](const GemmSignature& s) {
+    return std::to_string(s.m) + " x " + std::to_string(s.n) + " x " + std::to_string(s.k);
+  };
+  if (planned.m != given.m || planned.n != given.n || planned.k != given.k)
+    refuse("M x N x K is " + text(given) + " and was planned as " + text(planned));
+  for (int i = 0; i < 6; ++i)
+    if (planned.strides[i] != given.strides[i])
+      refuse("stride " + std::to_string(i % 2) + " of " + "AABBCC"[i] + " is " + std::to_string(given.strides[i]) +
+             " and was planned as " + std::to_string(planned.strides[i]));
+  for (int i = 0; i < 3; ++i) {
+    const auto of = [&](const GemmSignature& s) { return s.alignments >> (8 * i) & 0xff; };
+    if (of(given) < of(planned))
+      refuse(std::string(1, "ABC"[i]) + " is aligned to " + std::to_string(1 << of(given)) +
+             " bytes and was planned as aligned to " + std::to_string(1 << of(planned)));
+  }
+  // which scalars are on the host is not part of a plan
+  constexpr std::uint64_t scalars = 4 | 8;
+  if ((planned.flags | scalars) != (given.flags | scalars))
+    refuse("the conjugation of A or B, the precision or the threads of the instance differ from the plan's");
+}
+
+}  // namespace tessera::detail
