@@ -3,12 +3,14 @@
 #include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <fstream>
 #include <iterator>
 #include <new>
 #include <numeric>
 #include <optional>
+#include <sched.h>
 #include <sstream>
 #include <unistd.h>
 
@@ -85,6 +87,27 @@ std::int64_t host_name_hash() {
   return static_cast<std::int64_t>(std::hash<std::string_view>{}(name));
 }
 
+/// What Kokkos does not work out by itself where several ranks share a node: threads that do not outnumber the cores
+/// (unless the user said how many), and warnings once instead of once a rank. Collective.
+std::vector<std::string> kokkos_arguments(const Communicator& world, const std::vector<char*>& given) {
+  std::vector<std::string> added;
+  if (world.size() == 1) return added;
+  if (!world.is_root()) added.emplace_back("--kokkos-disable-warnings");
+  const std::vector<index_t> hosts = world.all_gather(host_name_hash());
+  const auto here = std::count(hosts.begin(), hosts.end(), hosts[static_cast<std::size_t>(world.rank())]);
+  const bool told = std::getenv("OMP_NUM_THREADS") != nullptr ||      // NOLINT(concurrency-mt-unsafe): only read
+                    std::getenv("KOKKOS_NUM_THREADS") != nullptr ||   // NOLINT(concurrency-mt-unsafe)
+                    std::any_of(given.begin(), given.end(), [](const char* argument) {
+                      return std::string_view(argument).starts_with("--kokkos-num-threads");
+                    });
+  cpu_set_t allowed;
+  if (told || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return added;
+  const long mine = CPU_COUNT(&allowed), all = sysconf(_SC_NPROCESSORS_ONLN);
+  const long threads = mine < all ? mine : std::max(1L, all / static_cast<long>(here));  // fewer: bound by mpirun
+  added.push_back("--kokkos-num-threads=" + std::to_string(threads));
+  return added;
+}
+
 std::string kokkos_version() {
   return std::to_string(KOKKOS_VERSION / 10000) + "." + std::to_string(KOKKOS_VERSION / 100 % 100) + "." +
          std::to_string(KOKKOS_VERSION % 100);
@@ -146,7 +169,7 @@ App::App(Description description)
                "  130  interrupted by Ctrl-C (143: ended by SIGTERM); what was finished was said\n"
                "\nOptions that begin with --kokkos- go to Kokkos (--kokkos-num-threads=N, --kokkos-help).\n"
                "Environment: TESSERA_LOG=paths tells which kernels run, TESSERA_MPI_GPU_AWARE=1 lets MPI read device\n"
-               "memory, OMP_NUM_THREADS sets the threads of each rank.");
+               "memory, OMP_NUM_THREADS sets the threads of each rank (by default the cores of a node, shared out).");
 }
 
 App::~App() = default;
@@ -189,6 +212,8 @@ int App::start_and_run(int argc, char** argv, const std::function<bool()>& body)
   if (const int code = parse(std::move(for_us)); code >= 0) return code;
   try {
     if (!m_json_file.empty() && !json_on_stdout()) on_root([&] { check_writable(m_json_file); });
+    std::vector<std::string> added = kokkos_arguments(m_world, for_kokkos);
+    for (std::string& argument : added) for_kokkos.push_back(argument.data());
     int count = static_cast<int>(for_kokkos.size());
     for_kokkos.push_back(nullptr);
     const ScopeGuard guard(count, for_kokkos.data());
@@ -416,7 +441,7 @@ void App::require_memory(double bytes, std::string_view advice) const {
     who = "the run on this node";
   }
   if (available <= 0 || needed <= available) return;
-  throw Error("tessera::app::" + m_description.name, who + " needs " + readable_bytes(needed) + " of memory",
+  throw Error("tessera::app::require_memory", who + " needs " + readable_bytes(needed) + " of memory",
               device.name + " has " + readable_bytes(available), advice);
 }
 
