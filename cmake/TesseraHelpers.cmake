@@ -22,8 +22,36 @@ function(tessera_compile_options target)
     if(TESSERA_SANITIZE MATCHES "undefined")
       target_compile_options(${target} PRIVATE -fno-sanitize-recover=undefined)
     endif()
+    get_target_property(type ${target} TYPE)
+    if(TARGET tessera_thread_sanitizer AND type STREQUAL "EXECUTABLE")
+      target_link_libraries(${target} PRIVATE tessera_thread_sanitizer)
+    endif()
   endif()
 endfunction()
+
+# The thread sanitizer sees OpenMP's forks, joins and barriers through LLVM's archer, which every program links so
+# that none needs environment variables. Kokkos itself need not be instrumented. What it cannot see is the barrier
+# of a Kokkos team of several host threads (fences); our kernels use teams of one there.
+if(TESSERA_SANITIZE MATCHES "thread" AND "OPENMP" IN_LIST TESSERA_KOKKOS_DEVICES)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "The thread sanitizer needs clang and its OpenMP: only archer tells it what OpenMP orders. "
+                        "Use the tsan preset, or set CMAKE_CXX_COMPILER to clang++.")
+  endif()
+  execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -print-file-name=libarcher.so
+                  OUTPUT_VARIABLE _archer OUTPUT_STRIP_TRAILING_WHITESPACE)
+  cmake_path(GET OpenMP_omp_LIBRARY PARENT_PATH _omp_folder)
+  find_library(TESSERA_ARCHER_LIBRARY archer HINTS "${_omp_folder}" PATHS "${_archer}")
+  if(NOT TESSERA_ARCHER_LIBRARY AND EXISTS "${_archer}")
+    set(TESSERA_ARCHER_LIBRARY "${_archer}" CACHE FILEPATH "LLVM's archer" FORCE)
+  endif()
+  if(NOT TESSERA_ARCHER_LIBRARY)
+    message(FATAL_ERROR "The thread sanitizer needs libarcher.so, which comes with LLVM's OpenMP (libomp-dev).")
+  endif()
+  file(GENERATE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/thread_sanitizer.cpp" CONTENT
+    "extern \"C\" const char* __tsan_default_options() { return \"ignore_noninstrumented_modules=1\"; }\n")
+  add_library(tessera_thread_sanitizer OBJECT "${CMAKE_CURRENT_BINARY_DIR}/thread_sanitizer.cpp")
+  target_link_options(tessera_thread_sanitizer INTERFACE "SHELL:-Wl,--no-as-needed ${TESSERA_ARCHER_LIBRARY} -Wl,--as-needed")
+endif()
 
 # Explicit instantiations, one small translation unit for each space and group of types.
 #   tessera_instantiate(TARGET algorithm

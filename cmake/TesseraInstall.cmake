@@ -23,21 +23,3 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/tessera-config-version.c
 install(FILES "${PROJECT_BINARY_DIR}/tessera-config.cmake" "${PROJECT_BINARY_DIR}/tessera-config-version.cmake"
               cmake/TesseraKokkosTarget.cmake cmake/FindTesseraCBLAS.cmake
   DESTINATION "${package_dir}")
-
-# The mini-apps, out of the way of PATH: their names are short.
-function(tessera_install_apps folder)
-  get_property(targets DIRECTORY "${folder}" PROPERTY BUILDSYSTEM_TARGETS)
-  foreach(target IN LISTS targets)
-    get_target_property(type ${target} TYPE)
-    if(type STREQUAL "EXECUTABLE")
-      install(TARGETS ${target} RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tessera")
-    endif()
-  endforeach()
-  get_property(folders DIRECTORY "${folder}" PROPERTY SUBDIRECTORIES)
-  foreach(inner IN LISTS folders)
-    tessera_install_apps("${inner}")
-  endforeach()
-endfunction()
-if(TESSERA_BUILD_APPS)
-  tessera_install_apps("${PROJECT_SOURCE_DIR}/apps")
-endif()

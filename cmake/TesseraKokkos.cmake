@@ -95,10 +95,6 @@ function(tessera_choose_kokkos result)
       string(APPEND key "-checked")
       list(APPEND options -DKokkos_ENABLE_DEBUG_BOUNDS_CHECK=ON)
     endif()
-    if(TESSERA_SANITIZE STREQUAL "thread") # the others work with a Kokkos that is not instrumented
-      string(APPEND key "-tsan")
-      list(APPEND options "-DCMAKE_CXX_FLAGS=-fsanitize=thread -g")
-    endif()
     tessera_cached_package(prefix NAME Kokkos VERSION 5.2.2 KEY "${key}" OPTIONS ${options}
       URL https://github.com/kokkos/kokkos/releases/download/5.2.2/kokkos-5.2.2.tar.gz
       SHA256 d6557aaef39302282a15f9c770433d1fcdf4e961dfd6d9ed726b9d0d0f546b9f)
