@@ -47,7 +47,9 @@ target_compile_options(test_headers_alone PRIVATE -O0)
 # Wrong calls must fail in one line that names our concept, with each compiler there is.
 if(Python3_Interpreter_FOUND AND NOT "Cuda" IN_LIST TESSERA_SPACES AND NOT "HIP" IN_LIST TESSERA_SPACES)
   set(flags_file "${CMAKE_CURRENT_BINARY_DIR}/negative_compile_$<CONFIG>.flags")
-  set(include_dirs "$<TARGET_PROPERTY:test_headers_alone,INCLUDE_DIRECTORIES>")
+  # a compiler's own folder, named again as -isystem, would hide the C headers from the C++ ones
+  set(include_dirs
+    "$<FILTER:$<REMOVE_DUPLICATES:$<TARGET_PROPERTY:test_headers_alone,INCLUDE_DIRECTORIES>>,EXCLUDE,^/usr/include$>")
   set(definitions "$<TARGET_PROPERTY:test_headers_alone,COMPILE_DEFINITIONS>")
   file(GENERATE OUTPUT "${flags_file}" CONTENT
     "$<$<BOOL:${include_dirs}>:-isystem$<JOIN:${include_dirs},\n-isystem>>\n$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},\n-D>>\n-fopenmp\n")

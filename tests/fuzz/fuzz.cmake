@@ -13,7 +13,7 @@ set(fuzz_sources
   "${PROJECT_SOURCE_DIR}/apps/common/matrix_market_write.cpp"
   "${PROJECT_SOURCE_DIR}/apps/common/files.cpp"
   "${PROJECT_SOURCE_DIR}/core/src/error.cpp")
-set(fuzz_program "${CMAKE_CURRENT_BINARY_DIR}/fuzz_matrix_market")
+set(fuzz_program "${CMAKE_CURRENT_BINARY_DIR}/fuzz/fuzz_matrix_market") # not the name of the target: ninja
 add_custom_command(
   OUTPUT "${fuzz_program}"
   COMMAND "${TESSERA_FUZZ_CXX}" -std=c++20 -O1 -g -Wall -Wextra -Werror -fno-omit-frame-pointer
@@ -27,7 +27,7 @@ add_custom_target(fuzz_matrix_market ALL DEPENDS "${fuzz_program}")
 # New inputs go to the build folder; the corpus in the sources is only read. Whoever wants to keep some merges them:
 #   fuzz_matrix_market -merge=1 tests/fuzz/corpus <build>/tests/fuzz_found
 set(fuzz_found "${CMAKE_CURRENT_BINARY_DIR}/fuzz_found")
-file(MAKE_DIRECTORY "${fuzz_found}")
+file(MAKE_DIRECTORY "${fuzz_found}" "${CMAKE_CURRENT_BINARY_DIR}/fuzz")
 add_test(NAME fuzz.matrix_market
   COMMAND "${fuzz_program}" -max_total_time=${TESSERA_FUZZ_SECONDS} -max_len=4096 -timeout=10 -rss_limit_mb=2048
           "-dict=${CMAKE_CURRENT_LIST_DIR}/matrix_market.dict" "-artifact_prefix=${fuzz_found}/"
