@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,8 +57,43 @@ Normal normalise(const Box& box) {
   return n;
 }
 
-bool contiguous(const Normal& n, index_t element_bytes) {
-  return n.rank == 0 || (n.rank == 1 && n.strides[0] == element_bytes);
+/// Rows of contiguous bytes at equal distances that do not reach into each other; what is contiguous is one row.
+struct Rows {
+  std::intptr_t first = 0;
+  index_t count = 1;
+  index_t pitch = 0;
+  index_t width = 0;
+};
+
+std::optional<Rows> as_rows(const Normal& n, index_t element_bytes) {
+  if (n.rank == 0) return Rows{n.first, 1, 0, element_bytes};
+  const bool dense = n.strides[0] == element_bytes;
+  if (n.rank == 1 && dense) return Rows{n.first, 1, 0, n.extents[0] * element_bytes};
+  if (n.rank == 1) return Rows{n.first, n.extents[0], n.strides[0], element_bytes};
+  const index_t width = n.extents[0] * element_bytes;
+  if (n.rank == 2 && dense && width <= n.strides[1]) return Rows{n.first, n.extents[1], n.strides[1], width};
+  return std::nullopt;
+}
+
+/// Does one row meet one of several?
+bool row_meets(const Rows& row, const Rows& rows) {
+  // the first of `rows` that does not end before `row` begins
+  index_t r = 0;
+  if (rows.pitch > 0 && rows.first + rows.width <= row.first) r = (row.first - rows.first - rows.width) / rows.pitch + 1;
+  return r < rows.count && rows.first + r * rows.pitch < row.first + row.width;
+}
+
+/// Rectangles of one pitched allocation: y starts `down` whole pitches and `right` bytes (in [0, pitch)) after x.
+bool rectangles_meet(const Rows& x, const Rows& y) {
+  index_t down = (y.first - x.first) / x.pitch, right = (y.first - x.first) % x.pitch;
+  if (right < 0) {
+    right += x.pitch;
+    --down;
+  }
+  const auto meets = [](index_t s1, index_t n1, index_t s2, index_t n2) { return s1 < s2 + n2 && s2 < s1 + n1; };
+  // y's rows occupy bytes [right, right + width) and, where that passes the pitch, wrap into x's next row
+  return (meets(0, x.count, down, y.count) && meets(0, x.width, right, y.width)) ||
+         (meets(0, x.count, down + 1, y.count) && meets(0, x.width, right - x.pitch, y.width));
 }
 
 template <class Visit>
@@ -124,44 +160,12 @@ bool proved_overlap(const Box& a, const Box& b, bool exhaustive) {
   if (x.empty || y.empty) return false;
   if (x.last <= y.first || y.last <= x.first) return false;
   if (a.pointer == b.pointer) return true;  // neither is empty: both hold the element at all-zero indices
-  if (contiguous(x, a.element_bytes) && contiguous(y, b.element_bytes)) return true;
 
-  // Rectangles of one pitched allocation: same outer stride, rows contiguous (or of equal inner stride on the
-  // same lattice). Position of one in the other, in rows and bytes.
-  if (x.rank <= 2 && y.rank <= 2 && a.element_bytes == b.element_bytes) {
-    // the step from row to row; 0 for what is one row
-    const auto outer = [](const Normal& n, index_t element) {
-      if (n.rank == 2) return n.strides[1];
-      return n.rank == 1 && n.strides[0] > element ? n.strides[0] : index_t{0};
-    };
-    const index_t ox = outer(x, a.element_bytes), oy = outer(y, b.element_bytes);
-    const index_t pitch = std::max(ox, oy);
-    if (pitch > 0 && (ox == pitch || ox == 0) && (oy == pitch || oy == 0)) {
-      struct Rectangle {
-        index_t rows, width;
-        bool dense;
-      };
-      const auto rectangle = [&](const Normal& n, index_t element, index_t o) {
-        if (n.rank == 0) return Rectangle{1, element, true};
-        if (o == 0) return Rectangle{1, n.extents[0] * n.strides[0], n.strides[0] == element};
-        if (n.rank == 1) return Rectangle{n.extents[0], element, true};
-        return Rectangle{n.extents[1], (n.extents[0] - 1) * n.strides[0] + element, n.strides[0] == element};
-      };
-      const Rectangle rx = rectangle(x, a.element_bytes, ox), ry = rectangle(y, b.element_bytes, oy);
-      if (rx.dense && ry.dense && rx.width <= pitch && ry.width <= pitch) {
-        // y starts `rows` whole pitches and `bytes` (in [0, pitch)) after x
-        index_t distance = y.first - x.first;
-        index_t rows = distance / pitch, bytes = distance % pitch;
-        if (bytes < 0) {
-          bytes += pitch;
-          --rows;
-        }
-        const auto meets = [](index_t s1, index_t n1, index_t s2, index_t n2) { return s1 < s2 + n2 && s2 < s1 + n1; };
-        // y's rows occupy bytes [bytes, bytes + width) and, where that passes the pitch, wrap into the next row
-        if (meets(0, rx.rows, rows, ry.rows) && meets(0, rx.width, bytes, ry.width)) return true;
-        return meets(0, rx.rows, rows + 1, ry.rows) && meets(0, rx.width, bytes - pitch, ry.width);
-      }
-    }
+  const auto u = as_rows(x, a.element_bytes), v = as_rows(y, b.element_bytes);
+  if (u && v) {  // decided exactly
+    if (u->count == 1) return row_meets(*u, *v);
+    if (v->count == 1) return row_meets(*v, *u);
+    if (u->pitch == v->pitch) return rectangles_meet(*u, *v);
   }
   constexpr index_t enumerated = 1000000;
   return exhaustive && elements(a) <= enumerated && elements(b) <= enumerated && overlap_by_enumeration(a, b);

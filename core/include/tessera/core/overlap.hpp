@@ -33,9 +33,9 @@ template <class T, int Rank>
   return b;
 }
 
-/// True where the two are proved to share an element: same pointer, both contiguous with intersecting ranges, or
-/// equal leading dimension with intersecting rectangles. False where they are disjoint or nothing is proved
-/// cheaply. `exhaustive` also enumerates up to 1e6 elements.
+/// True where the two are proved to share an element: same pointer, a contiguous range that meets another or the rows
+/// of a matrix, or rectangles of equal leading dimension that intersect. False where they are disjoint or nothing is
+/// proved cheaply. `exhaustive` also enumerates up to 1e6 elements.
 [[nodiscard]] bool proved_overlap(const Box& a, const Box& b, bool exhaustive);
 
 void refuse_overlap(std::string_view function, std::string_view out_name, const Box& out, std::string_view in_name,

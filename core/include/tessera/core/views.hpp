@@ -57,7 +57,7 @@ concept MdspanLike = !Kokkos::is_view_v<V> && requires(const V& v) {
   typename V::extents_type;
   typename V::layout_type;
   typename V::accessor_type;
-  requires std::same_as<typename V::data_handle_type, typename V::element_type*>;
+  requires std::is_constructible_v<typename V::element_type*, typename V::data_handle_type>;
   requires std::same_as<typename V::reference, typename V::element_type&>;
   requires V::is_always_strided();
   v.data_handle();
@@ -87,7 +87,7 @@ struct view_traits<V> {
 
   static StridedRef<value_type, rank == 0 ? 1 : rank> ref(const V& view) {
     StridedRef<value_type, rank == 0 ? 1 : rank> r;
-    r.pointer = view.data_handle();
+    r.pointer = static_cast<value_type*>(view.data_handle());
     if constexpr (rank == 0) {
       r.extents[0] = 1;
       r.strides[0] = 1;
