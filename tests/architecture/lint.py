@@ -198,7 +198,7 @@ def arrows(f):
         elif f.top == "backends" and not (in_core or in_backends or part.endswith("/problem.hpp")):
             yield at, f"a backend includes <{header}>; of an algorithm it may know problem.hpp alone"
         elif f.top == "algorithms" and f.name == "problem.hpp" and not (
-                in_core or part.endswith("/problem.hpp")):
+                in_core or part.endswith(("/problem.hpp", "/results.hpp"))):
             yield at, f"a problem description includes <{header}>; it stands on core alone"
         elif f.top == "algorithms" and in_backends and not declared:
             yield at, f"an algorithm includes <{header}>; it may include tessera/backends/enabled.hpp alone"
@@ -263,14 +263,18 @@ def labels(f):
         if NESTED_POLICY.match(first_code):
             continue
         call = f"parallel_{m.group(1)}"
-        if first_code.startswith('"'):
-            if not re.match(r'"tessera::\w+::[^"]+"', first_text):
+        strings = re.findall(r'"([^"]*)"', first_text)  # two where a condition chooses
+        if strings and not re.search(r"\blabel\s*\(", first_code):
+            if not all(re.fullmatch(r"tessera::\w+::.+", s) for s in strings):
                 yield m.start(), f"{call} is labelled {first_text}; labels read \"tessera::<algorithm>::<what>\""
         elif not re.search(r"\blabel\b|\w*label\w*|\bname\b", first_code):
             yield m.start(), f"{call} has no label; the first argument is \"tessera::<algorithm>::<what>\""
             continue
         policy = f.code[args[1][0]:args[1][1]] if len(args) > 1 else ""
-        if not re.search(r"Range|Teams|[Pp]olicy|league", policy):
+        named = re.fullmatch(r"\s*(\w+)\s*", policy)
+        declared = named and re.search(
+            rf"\b(Range|Teams)\s*<[^;]*>\s+{named.group(1)}\b|\bauto\s+{named.group(1)}\s*=[^;]*\b(Range|Teams)\s*<", f.code)
+        if not declared and not re.search(r"Range\s*<|Teams\s*<|[Pp]olicy", policy):
             yield m.start(), f"{call} runs on '{policy.strip()}'; pass a tessera::Range or tessera::Teams on the instance given"
     for m in re.finditer(r'\bview_alloc\s*\(', f.code):
         for begin, end in arguments(f.code, m.end() - 1):

@@ -23,6 +23,7 @@ CLEAN = {
     "algorithms/include/tessera/x/any_type.hpp": SPDX + "#pragma once\n#include <tessera/backends/enabled.hpp>\n"
     "void f() {\n  Kokkos::parallel_for(\"tessera::x::a\", Range<S>(exec, 0, n), g);\n"
     "  Kokkos::parallel_reduce(label(\"x\", \"b\"), Teams<S>(exec, n, 1), g, r);\n"
+    "  const Range<S> all(exec, 0, n); Kokkos::parallel_for(c ? \"tessera::x::a\" : \"tessera::x::b\", all, g);\n"
     "  Kokkos::parallel_for(Kokkos::TeamThreadRange(t, 4), [&](int) {});\n"
     "  Kokkos::MDRangePolicy<S, Kokkos::Rank<3>, Kokkos::IndexType<long>> policy(exec, a, b);\n"
     "  Kokkos::View<double*, S> scratch(Kokkos::view_alloc(exec, \"tessera::x::scratch\"), n);\n"
@@ -74,6 +75,8 @@ FAULTS = [
     ("labels", "algorithms/src/x/a.cpp", SPDX + "Kokkos::parallel_for(\"copy\", Range<S>(e, 0, n), f);\n"),
     ("labels", "algorithms/src/x/a.cpp", SPDX + "Kokkos::parallel_for(Range<S>(e, 0, n), f);\n"),
     ("labels", "algorithms/src/x/a.cpp", SPDX + "Kokkos::parallel_reduce(\"tessera::x::sum\", n, f, r);\n"),
+    ("labels", "algorithms/src/x/a.cpp", SPDX + "Kokkos::parallel_for(c ? \"tessera::x::a\" : \"b\", Range<S>(e, 0, n), f);\n"),
+    ("labels", "algorithms/src/x/a.cpp", SPDX + "int all; Kokkos::parallel_for(\"tessera::x::a\", all, f);\n"),
     ("labels", "algorithms/src/x/a.cpp", SPDX + "Kokkos::View<T*, S> v(\"tmp\", n);\n"),
     ("labels", "apps/a/b.cpp", SPDX + "auto v = f(Kokkos::view_alloc(exec, \"tmp\"));\n"),
     ("global_fence", "algorithms/src/x/a.cpp", SPDX + "Kokkos::fence();\n"),
