@@ -12,6 +12,7 @@ option(TESSERA_INSTALL "Make the install target and the CMake package" ${PROJECT
 set(TESSERA_BACKEND "" CACHE STRING "Kokkos backend required: SERIAL, OPENMP, THREADS, CUDA, HIP; empty takes what is found")
 set_property(CACHE TESSERA_BACKEND PROPERTY STRINGS "" SERIAL OPENMP THREADS CUDA HIP)
 set(TESSERA_GPU_ARCH "" CACHE STRING "Kokkos name of the GPU architecture required: HOPPER90, AMD_GFX942, ...")
+set(TESSERA_SPACES_ONLY "" CACHE STRING "Spaces whose kernels are compiled in, as OpenMP or Cuda; empty: the device and one host space")
 option(TESSERA_BOUNDS_CHECK "Ask for a Kokkos that checks the bounds of every view" OFF)
 option(TESSERA_ENABLE_MPI "Several ranks through MPI" OFF)
 option(TESSERA_ENABLE_CBLAS "CBLAS as a provider on hosts, where one is found" ON)

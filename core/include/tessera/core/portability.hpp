@@ -20,3 +20,11 @@
 #else
 #define TESSERA_DEVICE_PASS 0
 #endif
+
+/// Before a template that calls what it is given: the callable may be a host's or a device's, and which one is right is
+/// decided where the template is used, so that the device compiler must not judge it here.
+#if defined(__CUDACC__)
+#define TESSERA_CALLS_ANYTHING _Pragma("nv_exec_check_disable")
+#else
+#define TESSERA_CALLS_ANYTHING
+#endif
