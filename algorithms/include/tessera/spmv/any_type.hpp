@@ -19,7 +19,8 @@ namespace tessera::detail {
 template <class Types>
 void scale_spmv_output(const auto& exec, const SpmvProblem<Types>& p) {
   using Space = std::remove_cvref_t<decltype(exec)>;
-  Kokkos::parallel_for("tessera::spmv::scale", Range<Space>(exec, 0, p.y.extents[0]), SpmvScale<Types>(p));
+  Kokkos::parallel_for("tessera::spmv::scale", Range<Space>(exec, 0, p.y.extents[0]),
+                       ScaleOutput<typename Types::scalar>{{p.alpha, p.beta, p.y}});
 }
 
 template <class Types, class Space>

@@ -10,15 +10,14 @@ namespace tessera::detail {
 /// of two long rows at most, those of its first and of its last entry.
 template <class Types, class Space>
 struct SpmvLongRows {
-  using A = accumulator_t<typename Types::scalar>;
   using Scalar = typename Types::scalar;
+  using A = product_sum_t<Scalar>;
   using Offset = typename Types::offset;
   using Member = typename Teams<Space>::member_type;
   static constexpr bool host = machine<Space>::is_host;
-  static constexpr int batch = host ? 1 : spmv_batch<Types>;
 
   SpmvTerms<Types> terms;
-  SpmvOutput<Types> out;
+  ProductOutput<Scalar> out;
   const Offset* offsets;
   index_t rows, nnz, piece, pieces;
   bool transposed;
@@ -31,7 +30,7 @@ struct SpmvLongRows {
     constexpr int lanes = machine<Space>::warp_width;
     constexpr int team = host ? 1 : 256 / lanes;
     constexpr index_t most = index_t{1} << 30;
-    const SpmvLongRows kernel{SpmvTerms<Types>(p), SpmvOutput<Types>(p), p.a.row_offsets, p.a.rows, p.a.nnz, piece,
+    const SpmvLongRows kernel{SpmvTerms<Types>(p), ProductOutput<Scalar>(p.alpha, p.beta, p.y), p.a.row_offsets, p.a.rows, p.a.nnz, piece,
                               pieces,              p.transposed,         lanes * team};
     Kokkos::parallel_for("tessera::spmv::long_rows",
                          Teams<Space>(exec, static_cast<int>(pieces < most ? pieces : most), team, lanes), kernel);
@@ -43,7 +42,7 @@ struct SpmvLongRows {
   }
 
   TESSERA_INLINE_FUNCTION void operator()(const Member& team) const {
-    const A alpha = out.alpha.get();
+    const A alpha = A(out.alpha.get());
     if (alpha == A{}) return;
     for (index_t i = team.league_rank(); i < pieces; i += team.league_size()) {
       const index_t from = i * piece, to = from + piece < nnz ? from + piece : nnz;
@@ -59,9 +58,9 @@ struct SpmvLongRows {
     if (e - b <= piece) return;
     const index_t begin = b > from ? b : from;
     const int count = static_cast<int>((e < to ? e : to) - begin);
-    const auto* const columns = terms.columns + begin;
-    const auto* const values = terms.values + begin;
     if (transposed) {
+      const auto* const columns = terms.columns + begin;
+      const auto* const values = terms.values + begin;
       const A factor = alpha * terms.x_value(row);
       Kokkos::parallel_for(Kokkos::TeamVectorRange(team, count), [&](int k) {
         out.add(static_cast<index_t>(columns[k]), factor * terms.value(values[k]));
@@ -72,9 +71,7 @@ struct SpmvLongRows {
     Kokkos::parallel_reduce(
         Kokkos::TeamVectorRange(team, threads),
         [&](int thread, A& partial) {
-          for (int k = thread; k < count; k += batch * threads)
-            terms.template batch<batch>(columns, values, k, threads, count,
-                                        [&](int, const A& term) { partial += term; });
+          partial += terms.template lane_sum<host>(begin, begin + count, thread, threads);
         },
         sum);
     Kokkos::single(Kokkos::PerTeam(team), [&] { out.add(row, alpha * terms.finish(sum)); });

@@ -9,12 +9,13 @@ namespace tessera::detail {
 /// works alone). y holds beta * y already.
 template <class Types, class Space>
 struct SpmvScatter {
-  using A = accumulator_t<typename Types::scalar>;
+  using Scalar = typename Types::scalar;
+  using A = product_sum_t<Scalar>;
   using Member = typename Teams<Space>::member_type;
   static constexpr bool host = machine<Space>::is_host;
 
   SpmvTerms<Types> terms;
-  SpmvOutput<Types> out;
+  ProductOutput<Scalar> out;
   SpmvRowBlocks<Types, Space> blocks;
   index_t longest;  // rows beyond are another kernel's
   bool alone;
@@ -23,7 +24,7 @@ struct SpmvScatter {
     const int lanes = host ? 1 : p.shape.lanes;
     const int team = host ? 1 : p.shape.team_threads / lanes;
     const SpmvScatter kernel{SpmvTerms<Types>(p),
-                             SpmvOutput<Types>(p),
+                             ProductOutput<Scalar>(p.alpha, p.beta, p.y),
                              SpmvRowBlocks<Types, Space>(exec, p.a, team),
                              p.shape.long_rows ? p.shape.long_row_length : p.a.nnz,
                              host && exec.concurrency() == 1};
@@ -31,7 +32,7 @@ struct SpmvScatter {
   }
 
   TESSERA_INLINE_FUNCTION void operator()(const Member& team) const {
-    const A alpha = out.alpha.get();
+    const A alpha = A(out.alpha.get());
     if (alpha == A{}) return;
     for (index_t block = team.league_rank(); block < blocks.blocks; block += team.league_size()) {
       const index_t first = blocks.begin(block), last = blocks.begin(block + 1);

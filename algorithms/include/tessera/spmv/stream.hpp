@@ -11,7 +11,8 @@ namespace tessera::detail {
 /// the CSR storage format", SC 2014; here the chunk is walked, so that no row blocks need be made beforehand.
 template <class Types, class Space>
 struct SpmvStream {
-  using A = accumulator_t<typename Types::scalar>;
+  using Scalar = typename Types::scalar;
+  using A = product_sum_t<Scalar>;
   using Offset = typename Types::offset;
   using Member = typename Teams<Space>::member_type;
   using Scratch = Kokkos::View<A*, typename Space::scratch_memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
@@ -20,7 +21,7 @@ struct SpmvStream {
   static constexpr int host_rows = 64;  // a team of one sums so many rows
 
   SpmvTerms<Types> terms;
-  SpmvOutput<Types> out;
+  ProductOutput<Scalar> out;
   const Offset* offsets;
   index_t rows, blocks, longest;
   int rows_per_team, capacity, lanes_asked;
@@ -33,7 +34,7 @@ struct SpmvStream {
     const index_t blocks = (p.a.rows + per_team - 1) / per_team;
     constexpr index_t most = index_t{1} << 30;
     const SpmvStream kernel{SpmvTerms<Types>(p),
-                            SpmvOutput<Types>(p),
+                            ProductOutput<Scalar>(p.alpha, p.beta, p.y),
                             p.a.row_offsets,
                             p.a.rows,
                             blocks,
@@ -52,7 +53,7 @@ struct SpmvStream {
     const int lanes = host ? 1 : lanes_asked;
     const Scratch products(team.team_scratch(0), capacity);
     const Scratch sums(team.team_scratch(0), rows_per_team);
-    const A alpha = out.alpha.get(), beta = out.beta.get();
+    const A alpha = A(out.alpha.get()), beta = A(out.beta.get());
     for (index_t block = team.league_rank(); block < blocks; block += team.league_size()) {
       const index_t first = block * rows_per_team;
       const int count = static_cast<int>(rows - first < rows_per_team ? rows - first : rows_per_team);

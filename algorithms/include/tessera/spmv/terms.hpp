@@ -6,12 +6,17 @@
 
 #include <tessera/core/execution.hpp>
 #include <tessera/core/machine.hpp>
+#include <tessera/gemv/output.hpp>
 #include <tessera/spmv/problem.hpp>
 
 /// \file
-/// What the SpMV kernels share: products of entries with x, the store of a row's sum, atomic additions.
+/// What the SpMV kernels share: products of entries with x, and which rows are a team's.
 
 namespace tessera::detail {
+
+/// Entries that a lane of a device has in flight: 16 registers' worth of values.
+template <class Types>
+inline constexpr int spmv_batch = sizeof(typename Types::scalar) <= 8 ? 8 : 4;
 
 /// Products a(k) * x(column(k)). With conjugations, sum conj(a) x = conj(sum a conj(x)): the terms conjugate at most
 /// x, `finish` the sum.
@@ -19,7 +24,7 @@ template <class Types>
 struct SpmvTerms {
   using Scalar = typename Types::scalar;
   using Ordinal = typename Types::ordinal;
-  using A = accumulator_t<Scalar>;
+  using A = product_sum_t<Scalar>;
 
   const Scalar* values;
   const Ordinal* columns;
@@ -62,7 +67,7 @@ struct SpmvTerms {
   }
 
   /// Terms at, at + step, ... below `end` relative to entry `first`, at most Batch of them, all loads before all
-  /// arithmetic: the memory system sees 2 * Batch independent requests a lane, then Batch more. `use` gets (u, term).
+  /// arithmetic: the memory system sees 2 * Batch independent requests a lane, then Batch more. `use` gets the position and the term.
   template <int Batch, class Use>
   TESSERA_INLINE_FUNCTION void batch(const Ordinal* __restrict__ c, const Scalar* __restrict__ v, int at, int step,
                                      int end, Use use) const {
@@ -77,58 +82,34 @@ struct SpmvTerms {
     for (int u = 0; u < Batch; ++u) other[u] = column[u] >= 0 ? gather(column[u]) : A{};
     for (int u = 0; u < Batch; ++u) use(at + u * step, A(value[u]) * other[u]);  // 0 * 0 behind the end
   }
-};
 
-/// Entries that a lane has in flight: 16 registers' worth of values.
-template <class Types>
-inline constexpr int spmv_batch = sizeof(typename Types::scalar) <= 8 ? 8 : 4;
-
-/// alpha and beta as kernels read them, and the two ways of writing y.
-template <class Types>
-struct SpmvOutput {
-  using Scalar = typename Types::scalar;
-  using A = accumulator_t<Scalar>;
-
-  ScalarRef<A> alpha, beta;
-  Scalar* y;
-  index_t stride;
-
-  explicit SpmvOutput(const SpmvProblem<Types>& p)
-      : alpha(p.alpha), beta(p.beta), y(p.y.pointer), stride(p.y.strides[0]) {}
-
-  TESSERA_INLINE_FUNCTION void store(index_t row, const A& a, const A& b, const A& sum) const {
-    Scalar* const to = y + row * stride;
-    A result{};
-    if (a != A{}) result = a * sum;
-    if (b != A{}) result += b * A(*to);
-    *to = Scalar(result);
-  }
-  TESSERA_INLINE_FUNCTION void add(index_t row, const A& value) const {
-    Scalar* const to = y + row * stride;
-    if constexpr (is_complex_v<Scalar>) {
-      // a complex number may be seen as its two parts; two real additions are faster than a wide compare-and-swap
-      using R = typename Scalar::value_type;
-      R* const parts = reinterpret_cast<R*>(to);
-      Kokkos::atomic_add(parts, value.real());
-      Kokkos::atomic_add(parts + 1, value.imag());
+  /// Sum of the terms begin + lane, begin + lane + lanes, ... below end.
+  template <bool Host>
+  [[nodiscard]] TESSERA_INLINE_FUNCTION A lane_sum(index_t begin, index_t end, int lane, int lanes) const {
+    if constexpr (Host) {
+      // four chains of additions hide their latency
+      const Scalar* const __restrict__ v = values;
+      const Ordinal* const __restrict__ c = columns;
+      A s0{}, s1{}, s2{}, s3{};
+      index_t k = begin;
+      for (; k + 4 <= end; k += 4) {
+        s0 += A(v[k]) * gather(c[k]);
+        s1 += A(v[k + 1]) * gather(c[k + 1]);
+        s2 += A(v[k + 2]) * gather(c[k + 2]);
+        s3 += A(v[k + 3]) * gather(c[k + 3]);
+      }
+      for (; k < end; ++k) s0 += A(v[k]) * gather(c[k]);
+      return (s0 + s1) + (s2 + s3);
     } else {
-      Kokkos::atomic_add(to, Scalar(value));
+      constexpr int many = spmv_batch<Types>;
+      A sum{};
+      for (index_t k = begin; k < end; k += many * lanes) {
+        const index_t left = end - k;
+        const int count = left < many * lanes ? static_cast<int>(left) : many * lanes;
+        batch<many>(columns + k, values + k, lane, lanes, count, [&](int, const A& term) { sum += term; });
+      }
+      return sum;
     }
-  }
-  TESSERA_INLINE_FUNCTION void add_alone(index_t row, const A& value) const {
-    Scalar* const to = y + row * stride;
-    *to = Scalar(A(*to) + value);
-  }
-};
-
-/// y = beta * y
-template <class Types>
-struct SpmvScale {
-  SpmvOutput<Types> out;
-  explicit SpmvScale(const SpmvProblem<Types>& p) : out(p) {}
-  TESSERA_INLINE_FUNCTION void operator()(index_t i) const {
-    using A = typename SpmvOutput<Types>::A;
-    out.store(i, A{}, out.beta.get(), A{});
   }
 };
 

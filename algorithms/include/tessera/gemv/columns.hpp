@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <tessera/core/execution.hpp>
+#include <tessera/core/machine.hpp>
+#include <tessera/core/vec.hpp>
+#include <tessera/gemv/output.hpp>
+#include <tessera/gemv/problem.hpp>
+#include <tessera/gemv/split.hpp>
+
+namespace tessera::detail {
+
+/// Columns that are contiguous, or nearly: a team owns a block of rows and walks along the columns, sums of its rows
+/// at hand (devices: in registers, groups of threads taking every so manieth column; hosts: in a level-1 buffer, several
+/// columns at once). `Packed`: unit stride along the rows, and on devices 16-byte alignment of every column.
+template <class T, class Space, bool Packed>
+struct GemvColumns {
+  using S = product_sum_t<T>;
+  using Member = typename Teams<Space>::member_type;
+  using Scratch = Kokkos::View<S*, typename Space::scratch_memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  static constexpr bool host = machine<Space>::is_host;
+  static constexpr int pack = !Packed ? 1
+                              : host  ? machine<Space>::simd_bytes / static_cast<int>(sizeof(S))
+                                      : (sizeof(T) <= 2 ? 8 : 16) / static_cast<int>(sizeof(T));
+  static constexpr int loads = 8;  ///< columns in flight
+  static constexpr index_t host_rows = 8192 / sizeof(S);
+  static constexpr int across = 32;  ///< threads side by side along the rows (devices)
+
+  ProductOutput<T> out;
+  const T* a;
+  const T* x;
+  index_t m, n, row_stride, column_stride, x_stride;
+  bool conj_x, conj_sum;
+  GemvSplit split;
+
+  static GemvSplit choose(const Space& exec, const GemvProblem<T>& p) {
+    const index_t rows = p.a.extents[0], columns = p.a.extents[1];
+    const index_t places = exec.concurrency();
+    GemvSplit s;
+    if constexpr (host) {
+      s.rows = at_most(ceil_div(ceil_div(rows, places), pack) * pack, host_rows);
+      s.row_blocks = ceil_div(rows, s.rows);
+      if (adds_atomically<T> && s.row_blocks < places)
+        s.segments = at_least(at_most(places / s.row_blocks, rows * columns / 65536), 1);
+    } else {
+      s.rows = across * pack;
+      s.row_blocks = ceil_div(rows, s.rows);
+      constexpr index_t team = machine<Space>::team_threads;
+      // more threads a team where there are few teams
+      s.threads = static_cast<int>(s.row_blocks * team < places / 4 ? 2 * team : team);
+      s.per_row = s.threads / across;
+      const index_t useful = at_least(columns / (loads * s.per_row), 1);
+      if (adds_atomically<T>) s.segments = at_least(at_most(places / 2 / (s.row_blocks * s.threads), useful), 1);
+    }
+    s.part = ceil_div(columns, s.segments);
+    return s;
+  }
+
+  static void launch(const Space& exec, const GemvProblem<T>& p, const GemvSplit& s) {
+    const GemvColumns kernel{ProductOutput<T>(p.alpha, p.beta, p.y),
+                             p.a.pointer,
+                             p.x.pointer,
+                             p.a.extents[0],
+                             p.a.extents[1],
+                             p.a.strides[0],
+                             p.a.strides[1],
+                             p.x.strides[0],
+                             p.a.conj != p.x.conj,
+                             p.a.conj,
+                             s};
+    Kokkos::parallel_for(Packed ? "tessera::gemv::columns" : "tessera::gemv::columns_strided",
+                         Teams<Space>(exec, s.league(), s.threads)
+                             .set_scratch_size(0, Kokkos::PerTeam(Scratch::shmem_size(
+                                                      static_cast<std::size_t>(s.rows * s.per_row)))),
+                         kernel);
+  }
+
+  TESSERA_INLINE_FUNCTION void operator()(const Member& team) const {
+    const S alpha = S(out.alpha.get()), beta = S(out.beta.get());
+    const index_t items = split.row_blocks * split.segments;
+    const Scratch sums(team.team_scratch(0), split.rows * split.per_row);
+    for (index_t item = team.league_rank(); item < items; item += team.league_size()) {
+      const index_t first = item / split.segments * split.rows, segment = item % split.segments;
+      const index_t begin = segment * split.part;
+      const index_t end = alpha == S{} ? begin : begin + split.part < n ? begin + split.part : n;
+      const index_t count = m - first < split.rows ? m - first : split.rows;
+      if constexpr (host) {
+        add_columns(sums.data(), first, count, begin, end);
+        for (index_t i = 0; i < count; ++i) write(first + i, alpha, beta, sums(i));
+      } else {
+        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, split.threads), [&](int thread) {
+          walk(sums, first, thread % across, thread / across, begin, end);
+        });
+        team.team_barrier();
+        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count), [&](index_t i) {
+          S sum{};
+          for (int g = 0; g < split.per_row; ++g) sum += sums(g * split.rows + i);
+          write(first + i, alpha, beta, sum);
+        });
+        team.team_barrier();
+      }
+    }
+  }
+
+  TESSERA_INLINE_FUNCTION void write(index_t row, const S& alpha, const S& beta, S sum) const {
+    if constexpr (is_complex_v<T>)
+      if (conj_sum) sum = conj_value(sum);
+    if (split.segments == 1)
+      out.store(row, alpha, beta, sum);
+    else
+      out.add(row, alpha * sum);
+  }
+
+  [[nodiscard]] TESSERA_INLINE_FUNCTION S factor(index_t j) const {
+    if constexpr (is_complex_v<T>) {
+      const T v = x[j * x_stride];
+      return conj_x ? conj_value(v) : v;
+    } else {
+      return S(x[j * x_stride]);
+    }
+  }
+
+  /// Devices: `pack` rows of a thread over the columns begin + group, begin + group + per_row, ...
+  TESSERA_INLINE_FUNCTION void walk(const Scratch& sums, index_t first, int place, int group, index_t begin,
+                                    index_t end) const {
+    S sum[pack] = {};
+    const index_t row = first + index_t{place} * pack;
+    const index_t step = split.per_row;
+    if (row + pack <= m) {
+      const T* p = a + row * row_stride;
+      for (index_t j = begin + group; j < end; j += loads * step) {
+        vec<T, pack> av[loads];
+        S xv[loads];
+        for (int l = 0; l < loads; ++l)
+          if (j + l * step < end) {
+            if constexpr (Packed)
+              av[l] = vec<T, pack>::load_aligned(p + (j + l * step) * column_stride);
+            else
+              av[l].set(0, p[(j + l * step) * column_stride]);
+            xv[l] = factor(j + l * step);
+          }
+        for (int l = 0; l < loads; ++l)
+          if (j + l * step < end)
+            for (int i = 0; i < pack; ++i) sum[i] += S(av[l][i]) * xv[l];
+      }
+    } else {
+      for (int i = 0; i < pack; ++i)
+        if (row + i < m)
+          for (index_t j = begin + group; j < end; j += step)
+            sum[i] += S(a[(row + i) * row_stride + j * column_stride]) * factor(j);
+    }
+    for (int i = 0; i < pack; ++i) sums(group * split.rows + index_t{place} * pack + i) = sum[i];
+  }
+
+  /// Hosts: rows first to first + count over the columns begin to end, `loads` columns at once.
+  TESSERA_INLINE_FUNCTION void add_columns(S* __restrict__ sums, index_t first, index_t count, index_t begin,
+                                           index_t end) const {
+    const T* const p = a + first * row_stride;
+    for (index_t i = 0; i < count; ++i) sums[i] = S{};
+    index_t j = begin;
+    for (; j + loads <= end; j += loads) {
+      S xv[loads];
+      for (int l = 0; l < loads; ++l) xv[l] = factor(j + l);
+      add_group<loads>(sums, p + j * column_stride, count, xv);
+    }
+    for (; j < end; ++j) {
+      const S xv[1] = {factor(j)};
+      add_group<1>(sums, p + j * column_stride, count, xv);
+    }
+  }
+  template <int Columns>
+  TESSERA_INLINE_FUNCTION void add_group(S* __restrict__ sums, const T* p, index_t count, const S* xv) const {
+    index_t i = 0;
+    if constexpr (Packed) {
+      using V = vec<S, pack>;
+      V factors[Columns];
+      for (int l = 0; l < Columns; ++l) factors[l] = V(xv[l]);
+      for (; i + pack <= count; i += pack) {
+        V sum = V::load(sums + i);
+        for (int l = 0; l < Columns; ++l)
+          sum = fma(convert<S>(vec<T, pack>::load(p + l * column_stride + i)), factors[l], sum);
+        sum.store(sums + i);
+      }
+    }
+    for (; i < count; ++i) {
+      S sum = sums[i];
+      for (int l = 0; l < Columns; ++l) sum += S(p[l * column_stride + i * row_stride]) * xv[l];
+      sums[i] = sum;
+    }
+  }
+};
+
+}  // namespace tessera::detail

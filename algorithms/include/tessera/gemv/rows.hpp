@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <tessera/core/execution.hpp>
+#include <tessera/core/machine.hpp>
+#include <tessera/core/vec.hpp>
+#include <tessera/gemv/output.hpp>
+#include <tessera/gemv/problem.hpp>
+#include <tessera/gemv/split.hpp>
+
+namespace tessera::detail {
+
+/// Rows that are contiguous, or nearly: each is a dot product with x, read by the lanes of a thread, or of several
+/// threads where rows are few. `Packed`: unit strides, and on devices 16-byte alignment of every row and of x.
+template <class T, class Space, bool Packed>
+struct GemvRows {
+  using S = product_sum_t<T>;
+  using Member = typename Teams<Space>::member_type;
+  using Scratch = Kokkos::View<S*, typename Space::scratch_memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  static constexpr bool host = machine<Space>::is_host;
+  /// Elements a lane loads at once, and loads in flight.
+  static constexpr int pack = !Packed ? 1
+                              : host  ? machine<Space>::simd_bytes / static_cast<int>(sizeof(S))
+                                      : 16 / static_cast<int>(sizeof(T));
+  static constexpr int loads = 4;
+
+  ProductOutput<T> out;
+  const T* a;
+  const T* x;
+  index_t m, n, row_stride, column_stride, x_stride;
+  bool conj_x, conj_sum;  // sum conj(a) x = conj(sum a conj(x))
+  GemvSplit split;
+
+  static GemvSplit choose(const Space& exec, const GemvProblem<T>& p) {
+    const index_t rows = p.a.extents[0], columns = p.a.extents[1];
+    const index_t places = exec.concurrency();
+    GemvSplit s;
+    if constexpr (host) {
+      s.rows = at_most(at_least(ceil_div(rows, places), 1), 64);
+      // few long rows: the threads share each
+      if (adds_atomically<T> && rows < places) s.segments = at_least(at_most(places / rows, columns / 16384), 1);
+      s.part = ceil_div(columns, s.segments);
+    } else {
+      constexpr index_t warp = machine<Space>::warp_width, team = machine<Space>::team_threads;
+      s.lanes = static_cast<int>(at_most(power_of_two_below(at_least(columns / (2 * pack), 1)), warp));
+      s.threads = static_cast<int>(team / s.lanes);
+      // a lane should make `loads` loads at least
+      const index_t useful = at_least(columns / (pack * loads * s.lanes), 1);
+      const index_t wanted = at_least(places / 2 / at_least(rows * s.lanes, 1), 1);
+      s.per_row = static_cast<int>(power_of_two_below(at_most(at_most(wanted, useful), s.threads)));
+      if (adds_atomically<T>) s.segments = at_least(at_most(wanted, useful) / s.per_row, 1);
+      s.rows = s.threads / s.per_row;
+      const index_t step = index_t{pack} * s.lanes;
+      s.part = ceil_div(ceil_div(columns, s.segments * s.per_row), step) * step;
+    }
+    s.row_blocks = ceil_div(rows, s.rows);
+    return s;
+  }
+
+  static void launch(const Space& exec, const GemvProblem<T>& p, const GemvSplit& s) {
+    const GemvRows kernel{ProductOutput<T>(p.alpha, p.beta, p.y),
+                          p.a.pointer,
+                          p.x.pointer,
+                          p.a.extents[0],
+                          p.a.extents[1],
+                          p.a.strides[0],
+                          p.a.strides[1],
+                          p.x.strides[0],
+                          p.a.conj != p.x.conj,
+                          p.a.conj,
+                          s};
+    Kokkos::parallel_for(Packed ? "tessera::gemv::rows" : "tessera::gemv::rows_strided",
+                         Teams<Space>(exec, s.league(), s.threads, s.lanes)
+                             .set_scratch_size(0, Kokkos::PerTeam(Scratch::shmem_size(s.threads))),
+                         kernel);
+  }
+
+  TESSERA_INLINE_FUNCTION void operator()(const Member& team) const {
+    const S alpha = S(out.alpha.get()), beta = S(out.beta.get());
+    const int lanes = host ? 1 : split.lanes;
+    const int per_row = host ? 1 : split.per_row;
+    const index_t items = split.row_blocks * split.segments;
+    const Scratch partial(team.team_scratch(0), split.threads);
+    for (index_t item = team.league_rank(); item < items; item += team.league_size()) {
+      const index_t first = item / split.segments * split.rows, segment = item % split.segments;
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, split.rows * per_row), [&](index_t t) {
+        const index_t row = first + t / per_row;
+        const index_t begin = (segment * per_row + t % per_row) * split.part;
+        const index_t end = begin + split.part < n ? begin + split.part : n;
+        S sum{};
+        if (row < m && alpha != S{})
+          Kokkos::parallel_reduce(
+              Kokkos::ThreadVectorRange(team, lanes),
+              [&](int lane, S& s) { s += lane_sum(a + row * row_stride, begin, end, lane, lanes); }, sum);
+        Kokkos::single(Kokkos::PerThread(team), [&] {
+          if (per_row > 1)
+            partial(t) = sum;
+          else if (row < m)
+            write(row, alpha, beta, sum);
+        });
+      });
+      if (per_row > 1) {
+        team.team_barrier();
+        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, split.rows), [&](index_t r) {
+          Kokkos::single(Kokkos::PerThread(team), [&] {
+            S sum{};
+            for (int w = 0; w < per_row; ++w) sum += partial(r * per_row + w);
+            if (first + r < m) write(first + r, alpha, beta, sum);
+          });
+        });
+        team.team_barrier();
+      }
+    }
+  }
+
+  TESSERA_INLINE_FUNCTION void write(index_t row, const S& alpha, const S& beta, S sum) const {
+    if constexpr (is_complex_v<T>)
+      if (conj_sum) sum = conj_value(sum);
+    if (split.segments == 1)
+      out.store(row, alpha, beta, sum);
+    else
+      out.add(row, alpha * sum);
+  }
+
+  [[nodiscard]] TESSERA_INLINE_FUNCTION S factor(index_t j) const {
+    if constexpr (is_complex_v<T>) {
+      const T v = x[j * x_stride];
+      return conj_x ? conj_value(v) : v;
+    } else {
+      return S(x[j * x_stride]);
+    }
+  }
+
+  /// Elements begin + lane * pack, ... of one row: `loads` packs in flight, a sum for each.
+  [[nodiscard]] TESSERA_INLINE_FUNCTION S lane_sum(const T* row, index_t begin, index_t end, int lane,
+                                                   int lanes) const {
+    const index_t step = index_t{pack} * lanes;
+    index_t j = begin + lane * pack;
+    S tail{};
+    if constexpr (Packed && host) {
+      using V = vec<S, pack>;
+      V sums[loads];
+      for (int l = 0; l < loads; ++l) sums[l] = V(S{});
+      for (; j + loads * pack <= end; j += loads * pack)
+        for (int l = 0; l < loads; ++l) sums[l] = add_products(sums[l], row + j + l * pack, x + j + l * pack);
+      for (; j + pack <= end; j += pack) sums[0] = add_products(sums[0], row + j, x + j);
+      for (; j < end; ++j) tail += S(row[j]) * factor(j);
+      return reduce_add((sums[0] + sums[1]) + (sums[2] + sums[3])) + tail;
+    } else if constexpr (Packed) {
+      S sums[loads] = {};
+      const index_t whole = begin + (end - begin) / pack * pack;
+      for (; j < whole; j += loads * step) {
+        vec<T, pack> av[loads], xv[loads];
+        for (int l = 0; l < loads; ++l)
+          if (j + l * step < whole) {
+            av[l] = vec<T, pack>::load_aligned(row + j + l * step);
+            xv[l] = vec<T, pack>::load_aligned(x + j + l * step);
+          }
+        for (int l = 0; l < loads; ++l)
+          if (j + l * step < whole)
+            for (int i = 0; i < pack; ++i) {
+              T xi = xv[l][i];
+              if constexpr (is_complex_v<T>)
+                if (conj_x) xi = conj_value(xi);
+              sums[l] += S(av[l][i]) * S(xi);
+            }
+      }
+      for (j = whole + lane; j < end; j += lanes) tail += S(row[j]) * factor(j);
+      return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + tail;
+    } else {
+      S sums[loads] = {};
+      for (; j + (loads - 1) * step < end; j += loads * step) {
+        S av[loads], xv[loads];
+        for (int l = 0; l < loads; ++l) {
+          av[l] = S(row[(j + l * step) * column_stride]);
+          xv[l] = factor(j + l * step);
+        }
+        for (int l = 0; l < loads; ++l) sums[l] += av[l] * xv[l];
+      }
+      for (; j < end; j += step) tail += S(row[j * column_stride]) * factor(j);
+      return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + tail;
+    }
+  }
+
+  template <class V>
+  TESSERA_INLINE_FUNCTION V add_products(const V& sum, const T* p, const T* q) const {
+    const auto left = convert<S>(vec<T, pack>::load(p));
+    auto right = convert<S>(vec<T, pack>::load(q));
+    if constexpr (is_complex_v<T>)
+      if (conj_x) right = conj(right);
+    return fma(left, right, sum);
+  }
+};
+
+}  // namespace tessera::detail
