@@ -17,10 +17,11 @@ std::string text(const std::array<index_t, 3>& extents) {
 std::optional<std::array<int, 3>> best_grid(int size, const std::array<index_t, 3>& extents, index_t minimum) {
   std::optional<std::array<int, 3>> best;
   double least = std::numeric_limits<double>::infinity();
-  for (int px = 1; px <= size; ++px) {
+  // of equal ones the one that cuts the first dimensions: in row-major order those faces are the contiguous ones
+  for (int px = size; px >= 1; --px) {
     if (size % px != 0 || extents[0] / px < minimum) continue;
     const int rest = size / px;
-    for (int py = 1; py <= rest; ++py) {
+    for (int py = rest; py >= 1; --py) {
       if (rest % py != 0 || extents[1] / py < minimum) continue;
       const int pz = rest / py;
       if (extents[2] / pz < minimum) continue;

@@ -30,7 +30,8 @@ struct IndexRange {
                               std::source_location where = std::source_location::current());
 
 /// A grid of ranks {px, py, pz} with px*py*pz = size that cuts a box of cells with the least surface between ranks,
-/// so that every rank gets at least `minimum` cells along each dimension (a halo's width, say).
+/// so that every rank gets at least `minimum` cells along each dimension (a halo's width, say). Of equal ones, the one
+/// that cuts the first dimensions most.
 /// \throws Error where there is none, naming the largest rank count at all and the nearest one below `size`
 [[nodiscard]] std::array<int, 3> factor_3d(int size, const std::array<index_t, 3>& extents, index_t minimum = 1,
                                            std::source_location where = std::source_location::current());
