@@ -67,3 +67,6 @@ if(Python3_Interpreter_FOUND AND NOT "Cuda" IN_LIST TESSERA_SPACES AND NOT "HIP"
     set_tests_properties("negative_compile.${name}" PROPERTIES LABELS house TIMEOUT 300)
   endforeach()
 endif()
+
+# The guide's code, compiled and run.
+add_subdirectory("${PROJECT_SOURCE_DIR}/docs/samples" "${CMAKE_CURRENT_BINARY_DIR}/samples")

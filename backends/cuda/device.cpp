@@ -63,6 +63,22 @@ std::vector<int> built_for() {
 
 }  // namespace
 
+namespace {
+std::string dotted(int version) {  // 13000
+  return version > 0 ? std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10) : "?";
+}
+}  // namespace
+
+std::string runtime_version() {
+  int version = 0;
+  return cudaRuntimeGetVersion(&version) == cudaSuccess ? dotted(version) : "?";
+}
+
+std::string driver_version() {
+  int version = 0;
+  return cudaDriverGetVersion(&version) == cudaSuccess ? dotted(version) : "?";
+}
+
 int device_count() {
   int count = 0;
   return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;

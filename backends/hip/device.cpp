@@ -52,6 +52,22 @@ DeviceInfo ask(int ordinal) {
 
 }  // namespace
 
+namespace {
+std::string dotted(int version) {  // HIP_VERSION: major * 10^7 + minor * 10^5 + patch
+  return version > 0 ? std::to_string(version / 10000000) + "." + std::to_string(version % 10000000 / 100000) : "?";
+}
+}  // namespace
+
+std::string runtime_version() {
+  int version = 0;
+  return hipRuntimeGetVersion(&version) == hipSuccess ? dotted(version) : "?";
+}
+
+std::string driver_version() {
+  int version = 0;
+  return hipDriverGetVersion(&version) == hipSuccess ? std::to_string(version) : "?";
+}
+
 int device_count() {
   int count = 0;
   return hipGetDeviceCount(&count) == hipSuccess ? count : 0;

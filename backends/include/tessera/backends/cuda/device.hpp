@@ -12,6 +12,9 @@ namespace cuda {
 const DeviceInfo& device_info(int ordinal);
 /// How many devices this process sees.
 int device_count();
+/// "13.0"; "?" where it does not tell.
+std::string runtime_version();
+std::string driver_version();
 /// The id of a stream; no two streams of a process have the same.
 std::uint64_t stream_id(cudaStream_t stream);
 /// Adds the check of the devices' architecture that every ScopeGuard makes. Does nothing after the first call.

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What profiling tools see of every public algorithm: labels of one shape, every kernel on the instance that was
+// passed, no fence and no unlabelled allocation in calls that promise to return at once.
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <functional>
+#include <regex>
+#include <set>
+#include <string>
+#include <support/instances.hpp>
+#include <support/tool_events.hpp>
+
+#include <tessera/backends/enabled.hpp>
+#ifdef TESSERA_TEST_AXPBY
+#include <tessera/axpby.hpp>
+#endif
+#ifdef TESSERA_TEST_SCAL
+#include <tessera/scal.hpp>
+#endif
+#ifdef TESSERA_TEST_DOT
+#include <tessera/dot.hpp>
+#endif
+#ifdef TESSERA_TEST_NRM2
+#include <tessera/nrm2.hpp>
+#endif
+#ifdef TESSERA_TEST_ASUM
+#include <tessera/asum.hpp>
+#endif
+#ifdef TESSERA_TEST_IAMAX
+#include <tessera/iamax.hpp>
+#endif
+#ifdef TESSERA_TEST_GEMV
+#include <tessera/gemv.hpp>
+#endif
+#ifdef TESSERA_TEST_GEMM
+#include <tessera/gemm.hpp>
+#endif
+#ifdef TESSERA_TEST_TRANSPOSE
+#include <tessera/transpose.hpp>
+#endif
+#ifdef TESSERA_TEST_SPMV
+#include <tessera/spmv.hpp>
+#endif
+#ifdef TESSERA_TEST_STENCIL
+#include <tessera/stencil.hpp>
+#endif
+
+using Space = TESSERA_TEST_SPACE;
+using tessera::index_t;
+
+namespace {
+
+enum class Returns { at_once, host_value };
+
+/// Calls `call` on a parted instance and judges what the tools saw. The first call is not judged: it may set up what
+/// later ones share.
+void check(const std::string& algorithm, Returns returns, const std::function<void(const Space&)>& call,
+           bool has_kernels = true) {
+  const Space exec = two_instances<Space>().second;
+  call(exec);
+  exec.fence("test");
+  tool_events::Recorder recorder;
+  call(exec);
+  const auto seen = recorder.take();
+  exec.fence("test");
+
+  INFO(algorithm);
+  const std::regex shape("tessera::" + algorithm + "::[a-z0-9_]+(\\[.*\\])?");
+  if (has_kernels) CHECK_FALSE(seen.kernels.empty());
+  const auto expected = Kokkos::Tools::Experimental::device_id(exec);
+  for (const auto& kernel : seen.kernels) {
+    INFO("kernel " << kernel.name);
+    CHECK(std::regex_match(kernel.name, shape));
+    CHECK(kernel.device == expected);
+  }
+  for (const auto& name : seen.allocations) {
+    INFO("allocation " << name);
+    CHECK(name.rfind("tessera::" + algorithm + "::", 0) == 0);
+  }
+  for (const auto& fence : seen.fences) {
+    INFO("fence " << fence.name);
+    CHECK(fence.device == expected);
+    CHECK(returns == Returns::host_value);
+  }
+  if (returns == Returns::at_once) {
+    CHECK(seen.allocations.empty());
+    CHECK(seen.copies.empty());
+  }
+}
+
+using Vector = Kokkos::View<double*, Space>;
+using Left = Kokkos::View<double**, Kokkos::LayoutLeft, Space>;
+using Right = Kokkos::View<double**, Kokkos::LayoutRight, Space>;
+using Scalar = Kokkos::View<double, Space>;
+
+const index_t sizes[] = {1, 17, 1000, 300000};
+
+}  // namespace
+
+#ifdef TESSERA_TEST_AXPBY
+TEST_CASE("tools: axpby", "[tools]") {
+  const Scalar s("s");
+  for (const index_t n : sizes) {
+    const Vector x("x", 2 * n), y("y", 2 * n);
+    check("axpby", Returns::at_once, [&](const Space& e) { tessera::axpby(e, 2.0, x, s, y); });
+    const auto half = Kokkos::subview(x, Kokkos::pair<index_t, index_t>(0, n));
+    const Right pairs("pairs", n, 2);
+    check("axpby", Returns::at_once,
+          [&](const Space& e) { tessera::axpby(e, 2.0, Kokkos::subview(pairs, Kokkos::ALL, 1), 0.0, half); });
+  }
+  const Left a("a", 60, 50);
+  const Right b("b", 60, 50);
+  check("axpby", Returns::at_once, [&](const Space& e) { tessera::axpby(e, 2.0, a, 1.0, b); });
+}
+#endif
+
+#ifdef TESSERA_TEST_SCAL
+TEST_CASE("tools: scal", "[tools]") {
+  for (const index_t n : sizes) {
+    const Vector x("x", n);
+    check("scal", Returns::at_once, [&](const Space& e) { tessera::scal(e, 2.0, x); });
+    const Right pairs("pairs", n, 2);
+    check("scal", Returns::at_once, [&](const Space& e) { tessera::scal(e, 2.0, Kokkos::subview(pairs, Kokkos::ALL, 1)); });
+  }
+}
+#endif
+
+#ifdef TESSERA_TEST_DOT
+TEST_CASE("tools: dot", "[tools]") {
+  const Scalar s("s");
+  for (const index_t n : sizes) {
+    const Vector x("x", n), y("y", n);
+    check("dot", Returns::host_value, [&](const Space& e) { (void)tessera::dot(e, x, y); });
+    check("dot", Returns::at_once, [&](const Space& e) { tessera::dot(e, x, y, s); });
+  }
+}
+#endif
+
+#ifdef TESSERA_TEST_NRM2
+TEST_CASE("tools: nrm2", "[tools]") {
+  const Scalar s("s");
+  for (const index_t n : sizes) {
+    const Vector x("x", n);
+    check("nrm2", Returns::host_value, [&](const Space& e) { (void)tessera::nrm2(e, x); });
+    check("nrm2", Returns::at_once, [&](const Space& e) { tessera::nrm2(e, x, s); });
+  }
+}
+#endif
+
+#ifdef TESSERA_TEST_ASUM
+TEST_CASE("tools: asum", "[tools]") {
+  const Scalar s("s");
+  for (const index_t n : sizes) {
+    const Vector x("x", n);
+    check("asum", Returns::host_value, [&](const Space& e) { (void)tessera::asum(e, x); });
+    check("asum", Returns::at_once, [&](const Space& e) { tessera::asum(e, x, s); });
+  }
+}
+#endif
+
+#ifdef TESSERA_TEST_IAMAX
+TEST_CASE("tools: iamax", "[tools]") {
+  const Kokkos::View<index_t, Space> s("s");
+  for (const index_t n : sizes) {
+    const Vector x("x", n);
+    check("iamax", Returns::host_value, [&](const Space& e) { (void)tessera::iamax(e, x); });
+    check("iamax", Returns::at_once, [&](const Space& e) { tessera::iamax(e, x, s); });
+  }
+}
+#endif
+
+#ifdef TESSERA_TEST_GEMV
+TEST_CASE("tools: gemv", "[tools]") {
+  for (const auto& [m, n] : {std::pair<index_t, index_t>{3, 2}, {500, 300}, {20000, 4}, {4, 20000}}) {
+    const Left a("a", m, n);
+    const Right b("b", m, n);
+    const Vector x("x", n), y("y", m);
+    check("gemv", Returns::at_once, [&, x = x, y = y](const Space& e) { tessera::gemv(e, 2.0, a, x, 1.0, y); });
+    check("gemv", Returns::at_once, [&, x = x, y = y](const Space& e) { tessera::gemv(e, 2.0, b, x, 0.0, y); });
+    check("gemv", Returns::at_once,
+          [&, x = x, y = y](const Space& e) { tessera::gemv(e, 2.0, tessera::transposed(a), y, 1.0, x); });
+  }
+}
+#endif
+
+#ifdef TESSERA_TEST_GEMM
+TEST_CASE("tools: gemm", "[tools]") {
+  for (const char* path : {"portable", ""})
+    for (const index_t n : {1, 5, 130}) {
+      const Left a("a", n, n + 1), c("c", n, n + 2);
+      const Right b("b", n + 1, n + 2);
+      const bool has_kernels = path[0] != '\0';  // a vendor's kernels are not Kokkos's
+      check("gemm", Returns::at_once,
+            [&](const Space& e) { tessera::gemm(e, 2.0, a, b, 1.0, c, {.path = path}); }, has_kernels);
+    }
+}
+#endif
+
+#ifdef TESSERA_TEST_TRANSPOSE
+TEST_CASE("tools: transpose", "[tools]") {
+  for (const index_t n : {1, 31, 200}) {
+    const Left a("a", n, n + 3);
+    const Left b("b", n + 3, n);
+    check("transpose", Returns::at_once, [&](const Space& e) { tessera::transpose(e, a, b); });
+  }
+}
+#endif
+
+#ifdef TESSERA_TEST_STENCIL
+TEST_CASE("tools: stencil", "[tools]") {
+  const tessera::Stencil7Coefficients<double> seven{-6, {1, 1}, {1, 1}, {1, 1}};
+  const tessera::Stencil27Distances<double> all{-26, 1, 1, 1};
+  for (const index_t n : {3, 40}) {
+    const Kokkos::View<double***, Kokkos::LayoutRight, Space> u("u", n, n + 1, n + 2), v("v", n, n + 1, n + 2);
+    check("stencil(7)?", Returns::at_once, [&](const Space& e) { tessera::stencil7(e, seven, u, v); });
+    check("stencil(27)?", Returns::at_once, [&](const Space& e) { tessera::stencil27(e, all, u, v); });
+  }
+}
+#endif
