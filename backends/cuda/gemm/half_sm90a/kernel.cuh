@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cuda.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "wgmma.cuh"
+
+/// \file
+/// D = alpha op(A) op(B) + beta D for bf16 or fp16 operands and fp32 accumulation on Hopper (sm_90a).
+/// One producer warp feeds a ring of shared-memory stages by TMA; two consumer warpgroups multiply by wgmma; blocks
+/// are persistent. In a cluster of two the blocks take neighbouring row tiles and share B: each loads half of it and
+/// multicasts. Where tiles are few, the blocks of a cluster share one tile instead: each sums a part of K, and the
+/// parts are added in the order of the blocks through distributed shared memory, so that neither a workspace nor an
+/// arrival order is needed. D is row-major, or, for problems with few rows, the transposed one is stored.
+
+namespace tessera::cuda::sm90a {
+
+// ---- the few instructions that C++ has no name for ----------------------------------------------------------------
+
+__device__ __forceinline__ std::uint32_t shared_address(const void* p) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
+}
+__device__ __forceinline__ void barrier_init(std::uint64_t* b, int count) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(b)), "r"(count));
+}
+__device__ __forceinline__ void barrier_expect(std::uint64_t* b, int bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(b)), "r"(bytes)
+               : "memory");
+}
+__device__ __forceinline__ void barrier_wait(std::uint64_t* b, std::uint32_t parity) {
+  asm volatile(
+      "{\n.reg .pred done;\nagain:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@done bra finished;\nbra again;\nfinished:\n}\n" ::"r"(shared_address(b)),
+      "r"(parity)
+      : "memory");
+}
+/// Arrives on the barrier at the same offset in block `rank` of the cluster. Without a scope: .release.cluster puts a
+/// device-wide fence before each arrival (measured: 351 instead of 600 TFLOP/s), and the reads that must be over, of
+/// wgmma, are by its wait.
+__device__ __forceinline__ void barrier_arrive_cluster(std::uint64_t* b, int rank) {
+  asm volatile(
+      "{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %0, %1;\n"
+      "mbarrier.arrive.shared::cluster.b64 _, [remote];\n}\n" ::"r"(shared_address(b)),
+      "r"(rank)
+      : "memory");
+}
+__device__ __forceinline__ void barrier_arrive(std::uint64_t* b) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(b)) : "memory");
+}
+__device__ __forceinline__ void tma_load(void* to, const CUtensorMap* map, std::uint64_t* b, int x, int y) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(
+          shared_address(to)),
+      "l"(map), "r"(shared_address(b)), "r"(x), "r"(y)
+      : "memory");
+}
+__device__ __forceinline__ void tma_load_multicast(void* to, const CUtensorMap* map, std::uint64_t* b, int x, int y,
+                                                   std::uint16_t blocks) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, "
+      "{%3, %4}], [%2], %5;" ::"r"(shared_address(to)),
+      "l"(map), "r"(shared_address(b)), "r"(x), "r"(y), "h"(blocks)
+      : "memory");
+}
+__device__ __forceinline__ void tma_store(const CUtensorMap* map, const void* from, int x, int y) {
+  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map),
+               "r"(shared_address(from)), "r"(x), "r"(y)
+               : "memory");
+}
+__device__ __forceinline__ void named_barrier(int id, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+__device__ __forceinline__ void cluster_sync() {
+  // not .aligned: the producer's elected thread comes here apart from its warp
+  asm volatile("barrier.cluster.arrive;\nbarrier.cluster.wait;\n" ::: "memory");
+}
+__device__ __forceinline__ int cluster_rank() {
+  int rank;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+/// Four floats from the same place in block `rank` of the cluster. Volatile keeps it behind the cluster's barrier; with
+/// no memory clobber several are under way at once.
+__device__ __forceinline__ float4 load_cluster(std::uint32_t address, int rank) {
+  float4 v;
+  asm volatile("{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %4, %5;\n"
+      "ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [remote];\n}\n"
+      : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+      : "r"(address), "r"(rank));
+  return v;
+}
+__device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+template <int Pending>
+__device__ __forceinline__ void wgmma_wait() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
+}
+
+/// Matrix descriptor of a 128-byte-swizzled operand; `leading` only matters to MN-major ones wider than 64.
+__device__ __forceinline__ std::uint64_t descriptor(std::uint32_t address, int leading, int stride) {
+  return static_cast<std::uint64_t>((address & 0x3ffff) >> 4) | static_cast<std::uint64_t>(leading >> 4) << 16 |
+         static_cast<std::uint64_t>(stride >> 4) << 32 | std::uint64_t{1} << 62;
+}
+
+// ---- the kernel -----------------------------------------------------------------------------------------------------
+
+/// Cluster: row tiles that share B by multicast. Split: blocks that share a tile's K. At most one of them above 1.
+template <class TIn_, class TOut_, int BM_, int BN_, int Stages_, int Cluster_, int Split_, bool AMnMajor_, bool BMnMajor_>
+struct Configuration {
+  using TIn = TIn_;
+  using TOut = TOut_;
+  static constexpr int BM = BM_, BN = BN_, BK = 64, stages = Stages_, cluster = Cluster_, split = Split_;
+  static_assert(cluster == 1 || split == 1);
+  static constexpr bool a_mn_major = AMnMajor_, b_mn_major = BMnMajor_;
+  static constexpr int consumers = BM / 64;  // warpgroups, 64 rows each
+  static constexpr int threads = 128 * (consumers + 1);
+  static constexpr int a_bytes = BM * BK * 2, b_bytes = BN * BK * 2;
+  static constexpr int staging_columns = BN < 128 ? BN : 128;  // of D, at a time, for each warpgroup
+  static constexpr int staging_bytes = std::is_same_v<TOut, float> ? 0 : consumers * 64 * staging_columns * 2;
+  static constexpr int shared_bytes = 1024 + stages * (a_bytes + b_bytes) + staging_bytes + 2 * stages * 8;
+  static_assert(shared_bytes <= 232448);
+  /// Partial sums of a shared tile lie over the stages; rows are padded against bank conflicts.
+  static constexpr int partial_stride = BN + 8;
+  static_assert(split == 1 || BM * partial_stride * 4 <= stages * (a_bytes + b_bytes));
+};
+
+/// What a launch needs besides the tensor maps. Strides in elements.
+struct Arguments {
+  void* d;
+  long long ldd;
+  int m, n, k;
+  float alpha, beta;
+  const float* alpha_pointer;  ///< on the device, or null
+  const float* beta_pointer;
+  int store_by_tma;  ///< D's base and stride allow it (16-byte multiples)
+  int transpose_d;   ///< element (i, j) goes to d[j * ldd + i]; never with store_by_tma
+};
+
+/// Row tile (of a cluster) and column tile of the t-th tile: groups of 8 cluster rows, so that neighbours in time
+/// share operands in L2.
+__device__ __forceinline__ void locate(int t, int rows, int columns, int& row, int& column) {
+  constexpr int height = 8;
+  const int band = t / (height * columns);
+  const int first = band * height;
+  const int rows_here = min(height, rows - first);
+  const int within = t - first * columns;
+  row = first + within % rows_here;
+  column = within / rows_here;
+}
+
+template <class C>
+__global__ void __launch_bounds__(C::threads, 1)
+    gemm_kernel(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
+                const __grid_constant__ CUtensorMap map_d, const Arguments args) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  using TIn = typename C::TIn;
+  using TOut = typename C::TOut;
+  constexpr int BM = C::BM, BN = C::BN, BK = C::BK;
+  extern __shared__ std::uint8_t raw[];
+  auto* const base = reinterpret_cast<std::uint8_t*>((reinterpret_cast<std::uintptr_t>(raw) + 1023) & ~std::uintptr_t{1023});
+  std::uint8_t* const stage_a = base;
+  std::uint8_t* const stage_b = base + C::stages * C::a_bytes;
+  std::uint8_t* const staging = stage_b + C::stages * C::b_bytes;
+  auto* const full = reinterpret_cast<std::uint64_t*>(staging + C::staging_bytes);
+  std::uint64_t* const empty = full + C::stages;
+
+  const int warpgroup = threadIdx.x / 128;
+  const int rank = C::cluster > 1 ? cluster_rank() : 0;   // row tile in the cluster
+  const int share_of_k = C::split > 1 ? cluster_rank() : 0;
+  const int all_k_tiles = (args.k + BK - 1) / BK;
+  const int k_begin = share_of_k * all_k_tiles / C::split;
+  const int k_tiles = (share_of_k + 1) * all_k_tiles / C::split - k_begin;
+  const int row_tiles = (args.m + BM * C::cluster - 1) / (BM * C::cluster);  // of clusters
+  const int column_tiles = (args.n + BN - 1) / BN;
+  const int tiles = row_tiles * column_tiles;
+  constexpr int blocks_a_tile = C::cluster * C::split;
+  const int first = static_cast<int>(blockIdx.x) / blocks_a_tile, step = static_cast<int>(gridDim.x) / blocks_a_tile;
+
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < C::stages; ++s) {
+      barrier_init(&full[s], 1);
+      barrier_init(&empty[s], C::consumers * C::cluster);
+    }
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
+  if (threadIdx.x == 0) {
+    asm volatile("prefetch.tensormap [%0];" ::"l"(&map_a) : "memory");
+    asm volatile("prefetch.tensormap [%0];" ::"l"(&map_b) : "memory");
+  }
+  if constexpr (C::cluster > 1)
+    cluster_sync();
+  else
+    __syncthreads();
+
+  if (warpgroup == 0) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
+    if (threadIdx.x == 0) {
+      int stage = 0;
+      std::uint32_t phase = 1;  // the first pass finds every stage free
+      for (int t = first; t < tiles; t += step) {
+        int row, column;
+        locate(t, row_tiles, column_tiles, row, column);
+        const int m0 = (row * C::cluster + rank) * BM, n0 = column * BN;
+        for (int kt = 0; kt < k_tiles; ++kt) {
+          barrier_wait(&empty[stage], phase);
+          barrier_expect(&full[stage], C::a_bytes + C::b_bytes);
+          std::uint8_t* const a = stage_a + stage * C::a_bytes;
+          std::uint8_t* const b = stage_b + stage * C::b_bytes;
+          const int k0 = (k_begin + kt) * BK;
+          if constexpr (C::a_mn_major) {
+#pragma unroll
+            for (int i = 0; i < BM / 64; ++i) tma_load(a + i * 64 * BK * 2, &map_a, &full[stage], m0 + 64 * i, k0);
+          } else {
+            tma_load(a, &map_a, &full[stage], k0, m0);
+          }
+          constexpr int share = BN / C::cluster;  // columns of B that this block brings
+          if constexpr (C::b_mn_major) {
+#pragma unroll
+            for (int i = 0; i < share / 64; ++i) {
+              const int chunk = rank * (share / 64) + i;
+              if constexpr (C::cluster > 1)
+                tma_load_multicast(b + chunk * 64 * BK * 2, &map_b, &full[stage], n0 + 64 * chunk, k0,
+                                   static_cast<std::uint16_t>((1 << C::cluster) - 1));
+              else
+                tma_load(b + chunk * 64 * BK * 2, &map_b, &full[stage], n0 + 64 * chunk, k0);
+            }
+          } else if constexpr (C::cluster > 1) {
+            tma_load_multicast(b + rank * share * BK * 2, &map_b, &full[stage], k0, n0 + rank * share,
+                               static_cast<std::uint16_t>((1 << C::cluster) - 1));
+          } else {
+            tma_load(b, &map_b, &full[stage], k0, n0);
+          }
+          if (++stage == C::stages) {
+            stage = 0;
+            phase ^= 1;
+          }
+        }
+      }
+      // no block may leave while a peer can still arrive on its barriers
+      for (int s = 0; s < C::stages; ++s) {
+        barrier_wait(&empty[stage], phase);
+        if (++stage == C::stages) {
+          stage = 0;
+          phase ^= 1;
+        }
+      }
+    }
+  } else {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(C::consumers == 2 ? 240 : 232));
+    const int consumer = warpgroup - 1;
+    const int thread = threadIdx.x % 128, warp = thread / 32, lane = thread % 32;
+    const float alpha = args.alpha_pointer ? *args.alpha_pointer : args.alpha;
+    const float beta = args.beta_pointer ? *args.beta_pointer : args.beta;
+    constexpr bool is_bf16 = std::is_same_v<TIn, __nv_bfloat16>;
+    using Multiply = Wgmma<BN, is_bf16, C::a_mn_major, C::b_mn_major>;
+    // bytes: K-major steps 16 columns inside the 128-byte row; MN-major steps 16 rows
+    constexpr int a_step = C::a_mn_major ? 16 * 128 : 32, b_step = C::b_mn_major ? 16 * 128 : 32;
+    constexpr int leading = BK * 128;
+    const auto release = [&](int s) {
+      if constexpr (C::cluster > 1) {
+        if (thread < C::cluster) barrier_arrive_cluster(&empty[s], thread);
+      } else {
+        if (thread == 0) barrier_arrive(&empty[s]);
+      }
+    };
+    float d[BN / 2];
+    int stage = 0;
+    std::uint32_t phase = 0;
+    for (int t = first; t < tiles; t += step) {
+      int row, column;
+      locate(t, row_tiles, column_tiles, row, column);
+      const int m0 = (row * C::cluster + rank) * BM + consumer * 64, n0 = column * BN;
+      int previous = 0;
+      for (int kt = 0; kt < k_tiles; ++kt) {
+        barrier_wait(&full[stage], phase);
+        const std::uint32_t a = shared_address(stage_a + stage * C::a_bytes) + consumer * 64 * BK * 2;
+        const std::uint32_t b = shared_address(stage_b + stage * C::b_bytes);
+        wgmma_fence();
+#pragma unroll
+        for (int kk = 0; kk < BK / 16; ++kk)
+          Multiply::run(d, descriptor(a + kk * a_step, leading, 1024), descriptor(b + kk * b_step, leading, 1024),
+                        kt > 0 || kk > 0);
+        wgmma_commit();
+        if (kt > 0) {
+          wgmma_wait<1>();
+          release(previous);
+        }
+        previous = stage;
+        if (++stage == C::stages) {
+          stage = 0;
+          phase ^= 1;
+        }
+      }
+      wgmma_wait<0>();
+      if constexpr (C::split > 1) {
+        if (k_tiles == 0)
+          for (float& x : d) x = 0;
+        else
+          release(previous);
+        // both warpgroups are done with the stages
+        named_barrier(3, 128 * C::consumers);
+        float* const partial = reinterpret_cast<float*>(base) + (consumer * 64 + warp * 16 + lane / 4) * C::partial_stride;
+#pragma unroll
+        for (int j = 0; j < BN / 8; ++j) {
+          const int at = 8 * j + 2 * (lane % 4);
+          *reinterpret_cast<float2*>(partial + at) = make_float2(d[4 * j], d[4 * j + 1]);
+          *reinterpret_cast<float2*>(partial + 8 * C::partial_stride + at) = make_float2(d[4 * j + 2], d[4 * j + 3]);
+        }
+        continue;  // a shared tile is the block's only one: the sums follow below
+      }
+      release(previous);
+
+      // D fragment: rows lane/4 and lane/4 + 8 of the warp's 16, columns 8 j + 2 (lane % 4) and the next
+      bool stored = false;
+      if constexpr (!std::is_same_v<TOut, float>) {
+        if (args.store_by_tma && beta == 0.0f && alpha != 0.0f) {
+          stored = true;
+          constexpr int columns = C::staging_columns;
+          std::uint8_t* const tile = staging + consumer * 64 * columns * 2;
+          using Pair = std::conditional_t<std::is_same_v<TOut, __nv_bfloat16>, __nv_bfloat162, __half2>;
+#pragma unroll
+          for (int part = 0; part < BN / columns; ++part) {
+            if (thread == 0) asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+            named_barrier(1 + consumer, 128);
+#pragma unroll
+            for (int j = 0; j < columns / 16; ++j) {
+              const float* const f = d + part * columns / 2 + 8 * j;
+              std::uint32_t packed[4];
+#pragma unroll
+              for (int i = 0; i < 4; ++i) {
+                Pair pair;
+                if constexpr (std::is_same_v<TOut, __nv_bfloat16>)
+                  pair = __floats2bfloat162_rn(alpha * f[2 * i], alpha * f[2 * i + 1]);
+                else
+                  pair = __floats2half2_rn(alpha * f[2 * i], alpha * f[2 * i + 1]);
+                packed[i] = *reinterpret_cast<std::uint32_t*>(&pair);
+              }
+              const int r = warp * 16 + lane % 16, chunk = 2 * j + lane / 16;  // 16-byte chunk in the row
+              const std::uint32_t address = shared_address(tile) + (chunk / 8) * 64 * 128 + r * 128 +
+                                            ((chunk % 8) ^ (r % 8)) * 16;
+              asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
+                           "r"(packed[0]), "r"(packed[1]), "r"(packed[2]), "r"(packed[3])
+                           : "memory");
+            }
+            asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+            named_barrier(1 + consumer, 128);
+            if (thread == 0 && m0 < args.m) {
+#pragma unroll
+              for (int i = 0; i < columns / 64; ++i)
+                if (n0 + part * columns + 64 * i < args.n)
+                  tma_store(&map_d, tile + i * 64 * 128, n0 + part * columns + 64 * i, m0);
+              asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+            }
+          }
+        }
+      }
+      if (!stored) {
+        TOut* const out = static_cast<TOut*>(args.d);
+#pragma unroll
+        for (int half_tile = 0; half_tile < 2; ++half_tile) {
+          const int i = m0 + warp * 16 + lane / 4 + 8 * half_tile;
+          if (i < args.m) {
+            const long long row_step = args.transpose_d ? 1 : args.ldd, column_step = args.transpose_d ? args.ldd : 1;
+            TOut* const line = out + i * row_step;
+#pragma unroll
+            for (int j = 0; j < BN / 8; ++j) {
+#pragma unroll
+              for (int e = 0; e < 2; ++e) {
+                const int column_index = n0 + 8 * j + 2 * (lane % 4) + e;
+                if (column_index < args.n) {
+                  float value = alpha != 0.0f ? alpha * d[4 * j + 2 * half_tile + e] : 0.0f;
+                  TOut& to = line[column_index * column_step];
+                  if (beta != 0.0f) value += beta * static_cast<float>(to);
+                  to = static_cast<TOut>(value);
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+    if constexpr (!std::is_same_v<TOut, float>)
+      if (thread == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+  }
+  if constexpr (C::cluster > 1) cluster_sync();
+  if constexpr (C::split > 1) {
+    cluster_sync();
+    if (warpgroup > 0) {
+      int row, column;
+      locate(first, row_tiles, column_tiles, row, column);
+      const float alpha = args.alpha_pointer ? *args.alpha_pointer : args.alpha;
+      const float beta = args.beta_pointer ? *args.beta_pointer : args.beta;
+      TOut* const out = static_cast<TOut*>(args.d);
+      constexpr int rows = BM / C::split, quads = BN / 4;
+      const int thread = static_cast<int>(threadIdx.x) - 128;
+      constexpr int under_way = C::split >= 8 ? 1 : 8 / C::split;  // registers for 8 parts at a time, or one split
+#pragma unroll under_way
+      for (int at = thread; at < rows * quads; at += 128 * C::consumers) {
+        // neighbours in D's contiguous dimension are neighbours in the warp
+        const int i = share_of_k * rows + (args.transpose_d ? at % rows : at / quads);
+        const int j = 4 * (args.transpose_d ? at / rows : at % quads);
+        const std::uint32_t mine = shared_address(reinterpret_cast<float*>(base) + i * C::partial_stride + j);
+        float4 parts[C::split];
+#pragma unroll
+        for (int block = 0; block < C::split; ++block) parts[block] = load_cluster(mine, block);
+        float4 sum = parts[0];
+#pragma unroll
+        for (int block = 1; block < C::split; ++block) {
+          sum.x += parts[block].x;
+          sum.y += parts[block].y;
+          sum.z += parts[block].z;
+          sum.w += parts[block].w;
+        }
+        const int m = row * BM + i, n = column * BN + j;
+        const float sums[] = {sum.x, sum.y, sum.z, sum.w};
+        const long long row_step = args.transpose_d ? 1 : args.ldd, column_step = args.transpose_d ? args.ldd : 1;
+        if (m < args.m) {
+#pragma unroll
+          for (int e = 0; e < 4; ++e) {
+            if (n + e >= args.n) break;
+            TOut& to = out[m * row_step + (n + e) * column_step];
+            float value = alpha != 0.0f ? alpha * sums[e] : 0.0f;
+            if (beta != 0.0f) value += beta * static_cast<float>(to);
+            to = static_cast<TOut>(value);
+          }
+        }
+      }
+    }
+    cluster_sync();  // a block's shared memory must outlive its peers' reads
+  }
+#endif
+}
+
+}  // namespace tessera::cuda::sm90a

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+#include <cudaTypedefs.h>
+
+#include "half_sm90a.hpp"
+#include "kernel.cuh"
+
+namespace tessera::cuda::sm90a {
+
+/// A row-major `rows` x `columns` matrix of 16-bit elements, read or written in boxes of box_rows x 64.
+inline bool make_map(CUtensorMap* map, bool is_bf16, const void* pointer, std::int64_t rows, std::int64_t columns,
+                     std::int64_t stride, int box_rows) {
+  // the driver's entry point is asked for at run time, so that nothing links libcuda
+  static const auto encode = [] {
+    void* entry = nullptr;
+    cudaDriverEntryPointQueryResult found{};
+    cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault, &found);
+    return found == cudaDriverEntryPointSuccess ? reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(entry) : nullptr;
+  }();
+  if (encode == nullptr) return false;
+  const cuuint64_t extents[] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
+  const cuuint64_t strides[] = {static_cast<cuuint64_t>(stride) * 2};
+  const cuuint32_t box[] = {64, static_cast<cuuint32_t>(box_rows)};
+  const cuuint32_t steps[] = {1, 1};
+  return encode(map, is_bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2,
+                const_cast<void*>(pointer), extents, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
+}
+
+template <class C>
+const char* launch_configuration(const HalfGemm& p, int units, cudaStream_t stream) {
+  constexpr bool is_bf16 = std::is_same_v<typename C::TIn, __nv_bfloat16>;
+  CUtensorMap a, b, d{};
+  const bool a_made = C::a_mn_major ? make_map(&a, is_bf16, p.a, p.k, p.m, p.lda, C::BK)
+                                    : make_map(&a, is_bf16, p.a, p.m, p.k, p.lda, C::BM);
+  const bool b_made = C::b_mn_major ? make_map(&b, is_bf16, p.b, p.k, p.n, p.ldb, C::BK)
+                                    : make_map(&b, is_bf16, p.b, p.n, p.k, p.ldb, C::BN / C::cluster);
+  if (!a_made || !b_made) return "the driver refused a tensor map of an operand";
+  Arguments args{};
+  args.d = p.d;
+  args.ldd = p.ldd;
+  args.m = static_cast<int>(p.m);
+  args.n = static_cast<int>(p.n);
+  args.k = static_cast<int>(p.k);
+  args.alpha = p.alpha;
+  args.beta = p.beta;
+  args.alpha_pointer = p.alpha_pointer;
+  args.beta_pointer = p.beta_pointer;
+  args.transpose_d = p.transpose_d ? 1 : 0;
+  if constexpr (sizeof(typename C::TOut) == 2 && C::split == 1) {
+    args.store_by_tma = !p.transpose_d && reinterpret_cast<std::uintptr_t>(p.d) % 16 == 0 && p.ldd % 8 == 0 && p.n % 8 == 0;
+    if (args.store_by_tma && !make_map(&d, is_bf16, p.d, p.m, p.n, p.ldd, 64)) args.store_by_tma = 0;
+  }
+  static const cudaError_t prepared = [] {
+    const cudaError_t status =
+        cudaFuncSetAttribute(gemm_kernel<C>, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
+    return C::split > 8 && status == cudaSuccess
+               ? cudaFuncSetAttribute(gemm_kernel<C>, cudaFuncAttributeNonPortableClusterSizeAllowed, 1)
+               : status;
+  }();
+  if (prepared != cudaSuccess) return cudaGetErrorString(prepared);
+
+  const std::int64_t row_tiles = (p.m + C::BM * C::cluster - 1) / (C::BM * C::cluster);
+  const std::int64_t tiles = row_tiles * ((p.n + C::BN - 1) / C::BN);
+  cudaLaunchConfig_t config{};
+  constexpr int blocks = C::cluster * C::split;
+  const std::int64_t clusters = C::split > 1 || tiles < units / blocks ? tiles : units / blocks;
+  config.gridDim = static_cast<unsigned>(blocks * clusters);
+  config.blockDim = C::threads;
+  config.dynamicSmemBytes = C::shared_bytes;
+  config.stream = stream;
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim = {static_cast<unsigned>(blocks), 1, 1};
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  const cudaError_t status = cudaLaunchKernelEx(&config, gemm_kernel<C>, a, b, d, args);
+  return status == cudaSuccess ? nullptr : cudaGetErrorString(status);
+}
+
+/// All transposes of one tile shape.
+template <class TIn, class TOut, int BM, int BN, int Stages, int Cluster, int Split>
+const char* launch_shape(const HalfGemm& p, int units, cudaStream_t stream) {
+  const auto with = [&]<bool A, bool B>() {
+    return launch_configuration<Configuration<TIn, TOut, BM, BN, Stages, Cluster, Split, A, B>>(p, units, stream);
+  };
+  if (p.a_mn_major) return p.b_mn_major ? with.template operator()<true, true>() : with.template operator()<true, false>();
+  return p.b_mn_major ? with.template operator()<false, true>() : with.template operator()<false, false>();
+}
+
+/// The order is that of `shapes` in select.cu.
+template <class TIn, class TOut>
+const char* launch_typed(const HalfGemm& p, int configuration, int units, cudaStream_t stream) {
+  switch (configuration) {
+    case 0: return launch_shape<TIn, TOut, 128, 256, 4, 2, 1>(p, units, stream);
+    case 1: return launch_shape<TIn, TOut, 128, 256, 4, 1, 1>(p, units, stream);
+    case 2: return launch_shape<TIn, TOut, 128, 128, 5, 1, 1>(p, units, stream);
+    case 3: return launch_shape<TIn, TOut, 128, 128, 6, 1, 2>(p, units, stream);
+    case 4: return launch_shape<TIn, TOut, 128, 128, 6, 1, 4>(p, units, stream);
+    case 5: return launch_shape<TIn, TOut, 128, 64, 7, 1, 1>(p, units, stream);
+    case 6: return launch_shape<TIn, TOut, 128, 64, 7, 1, 2>(p, units, stream);
+    case 7: return launch_shape<TIn, TOut, 128, 64, 7, 1, 4>(p, units, stream);
+    case 8: return launch_shape<TIn, TOut, 128, 64, 7, 1, 8>(p, units, stream);
+    case 9: return launch_shape<TIn, TOut, 128, 64, 7, 1, 16>(p, units, stream);
+    default: return "no such configuration";
+  }
+}
+
+// one translation unit each
+const char* launch_bf16(const HalfGemm& p, int configuration, int units, cudaStream_t stream);
+const char* launch_bf16_fp32(const HalfGemm& p, int configuration, int units, cudaStream_t stream);
+const char* launch_fp16(const HalfGemm& p, int configuration, int units, cudaStream_t stream);
+const char* launch_fp16_fp32(const HalfGemm& p, int configuration, int units, cudaStream_t stream);
+
+}  // namespace tessera::cuda::sm90a
