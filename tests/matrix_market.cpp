@@ -6,17 +6,15 @@
 #include <catch2/matchers/catch_matchers.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-
 #include <clocale>
 #include <cmath>
+#include <common/matrix_market.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <locale>
 #include <random>
 #include <unistd.h>
-
-#include <common/matrix_market.hpp>
 
 namespace mm = tessera::matrix_market;
 using Catch::Matchers::ContainsSubstring;
@@ -105,11 +103,11 @@ TEST_CASE("Matrix Market: the banner in any case", "[matrix_market]") {
 }
 
 TEST_CASE("Matrix Market: blanks, comments and line ends anywhere after the banner", "[matrix_market]") {
-  const std::vector<std::string> lines = {"%%MatrixMarket matrix coordinate real general", "2 3 3", "1 1 1.5",
-                                          "2 3 -2", "2 2 1e-3"};
+  const std::vector<std::string> lines = {"%%MatrixMarket matrix coordinate real general", "2 3 3", "1 1 1.5", "2 3 -2",
+                                          "2 2 1e-3"};
   const std::vector<double> values = {1.5, 1e-3, -2};
   for (const std::string end : {"\n", "\r\n", " \t\r\n", "\n\n", "\n%\n", "\n  % with blanks before\r\n\r\n",
-                                 " % behind a number\n", "\n\t\n%%\n% 1 1 1\n"})
+                                " % behind a number\n", "\n\t\n%%\n% 1 1 1\n"})
     for (const std::string start : {"", "  ", "\t", " \t \t"})
       for (const bool final_end : {true, false}) {
         std::string text = lines[0] + (end[0] == '\r' || end[0] == '\n' ? end : "\n");
@@ -251,7 +249,8 @@ TEST_CASE("Matrix Market: duplicates are summed, columns sorted", "[matrix_marke
   std::vector<double> found(dense.size());
   std::size_t distinct = 0;
   for (int i = 0; i < rows; ++i)
-    for (int k = sum.row_offsets[static_cast<std::size_t>(i)]; k < sum.row_offsets[static_cast<std::size_t>(i) + 1]; ++k) {
+    for (int k = sum.row_offsets[static_cast<std::size_t>(i)]; k < sum.row_offsets[static_cast<std::size_t>(i) + 1];
+         ++k) {
       const int j = sum.columns[static_cast<std::size_t>(k)];
       if (k > sum.row_offsets[static_cast<std::size_t>(i)]) CHECK(j > sum.columns[static_cast<std::size_t>(k) - 1]);
       found[static_cast<std::size_t>(i * columns + j)] = sum.values[static_cast<std::size_t>(k)];
@@ -433,9 +432,9 @@ TEST_CASE("Matrix Market: real files", "[matrix_market][data]") {
   const std::filesystem::path folder = TESSERA_DATA_FOLDER;
   if (!std::filesystem::exists(folder / "494_bus.mtx"))
     SKIP("the matrices of ../shared/data are absent: " << folder.string());
-  const Known known = GENERATE(Known{"494_bus.mtx", 494, 1666, 2198.665256}, Known{"1138_bus.mtx", 1138, 4054, 1460.031208},
-                               Known{"bcsstk08.mtx", 1074, 12960, 8.73989002e10},
-                               Known{"bcspwr06.mtx", 1454, 5300, 151.3274595});
+  const Known known =
+      GENERATE(Known{"494_bus.mtx", 494, 1666, 2198.665256}, Known{"1138_bus.mtx", 1138, 4054, 1460.031208},
+               Known{"bcsstk08.mtx", 1074, 12960, 8.73989002e10}, Known{"bcspwr06.mtx", 1454, 5300, 151.3274595});
   const auto m = mm::read_csr<double, std::int32_t, std::int32_t>(folder / known.file);
   INFO(known.file);
   CHECK(m.header.rows == known.size);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
 #include <bit>
+#include <cg/checkpoint.hpp>
+#include <common/files.hpp>
 #include <cstring>
 #include <exception>
+#include <fmt/format.h>
 #include <fstream>
 #include <optional>
 #include <span>
 #include <system_error>
 #include <vector>
 
-#include <cg/checkpoint.hpp>
-#include <common/files.hpp>
-#include <fmt/format.h>
 #include <tessera/core/error.hpp>
 
 namespace tessera::cg {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cg/solver.hpp>
 #include <cstdint>
 #include <filesystem>
 #include <string>
-
-#include <cg/solver.hpp>
 
 namespace tessera::cg {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
+#include <cg/colouring.hpp>
 #include <span>
 
-#include <cg/colouring.hpp>
 #include <tessera/core/trace.hpp>
 
 namespace tessera::cg {
@@ -18,8 +18,9 @@ Colouring colour_rows(const HostRows& rows, const GhostPlan& plan, const Communi
   std::vector<std::vector<std::int32_t>> packed(plan.peers.size());
   const auto receive = [&](Exchange& exchange, const GhostPlan::Peer& peer) {
     if (peer.receives > 0)
-      exchange.receive(peer.rank, 0,
-                       std::as_writable_bytes(std::span(ghosts + peer.first_receive, static_cast<std::size_t>(peer.receives))));
+      exchange.receive(
+          peer.rank, 0,
+          std::as_writable_bytes(std::span(ghosts + peer.first_receive, static_cast<std::size_t>(peer.receives))));
   };
   const auto send = [&](Exchange& exchange, std::size_t which) {
     const GhostPlan::Peer& peer = plan.peers[which];
@@ -40,7 +41,8 @@ Colouring colour_rows(const HostRows& rows, const GhostPlan& plan, const Communi
   for (index_t i = 0; i < own; ++i) {
     const index_t row = rows.range.begin + i;
     for (index_t k = rows.offsets(i); k < rows.offsets(i + 1) && rows.columns(k) < row; ++k) {
-      const auto colour = static_cast<std::size_t>(result.of[static_cast<std::size_t>(plan.local(rows, rows.columns(k)))]);
+      const auto colour =
+          static_cast<std::size_t>(result.of[static_cast<std::size_t>(plan.local(rows, rows.columns(k)))]);
       if (colour >= taken_by.size()) taken_by.resize(colour + 1, -1);
       taken_by[colour] = row;
     }

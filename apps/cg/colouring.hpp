@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cg/ghosts.hpp>
 #include <cstdint>
 #include <vector>
-
-#include <cg/ghosts.hpp>
 
 namespace tessera::cg {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
+#include <cg/ghosts.hpp>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -7,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include <cg/ghosts.hpp>
 #include <tessera/core/error.hpp>
 #include <tessera/core/trace.hpp>
 
@@ -33,7 +33,8 @@ std::vector<Need> share_needs(const std::vector<Need>& mine, const Communicator&
 }  // namespace
 
 std::int32_t GhostPlan::local(const HostRows& rows, index_t column) const {
-  if (column >= rows.range.begin && column < rows.range.end) return static_cast<std::int32_t>(column - rows.range.begin);
+  if (column >= rows.range.begin && column < rows.range.end)
+    return static_cast<std::int32_t>(column - rows.range.begin);
   const auto at = std::lower_bound(ghosts.begin(), ghosts.end(), column);
   return static_cast<std::int32_t>(rows.rows() + (at - ghosts.begin()));
 }
@@ -88,8 +89,9 @@ GhostPlan plan_ghosts(const HostRows& rows, const Communicator& communicator) {
   }
   for (auto& [rank, list] : asked) exchange.receive(rank, 0, std::as_writable_bytes(std::span(list)));
   for (const auto& [rank, peer] : peers)
-    exchange.send(rank, 0,
-                  std::as_bytes(std::span(plan.ghosts.data() + peer.first_receive, static_cast<std::size_t>(peer.receives))));
+    exchange.send(
+        rank, 0,
+        std::as_bytes(std::span(plan.ghosts.data() + peer.first_receive, static_cast<std::size_t>(peer.receives))));
   exchange.wait();
   for (const auto& [rank, list] : asked)
     for (const index_t row : list) peers[rank].sends.push_back(static_cast<std::int32_t>(row - rows.range.begin));

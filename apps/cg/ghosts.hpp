@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cg/rows.hpp>
 #include <cstdint>
 #include <vector>
-
-#include <cg/rows.hpp>
 
 /// \file
 /// Which elements of a distributed vector a rank needs from others, and which it owes them: both follow from the

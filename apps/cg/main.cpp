@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
 #include <bit>
-#include <cmath>
-#include <filesystem>
-#include <limits>
-#include <optional>
-#include <span>
-
 #include <cg/checkpoint.hpp>
 #include <cg/preconditioner.hpp>
 #include <cg/rows.hpp>
 #include <cg/solver.hpp>
+#include <cmath>
 #include <common/app.hpp>
 #include <common/files.hpp>
 #include <common/picture.hpp>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <span>
 
 namespace {
 
@@ -189,21 +188,23 @@ bool run(App& app, const Parameters& p) {
   app.result("residual_history", outcome.history);
   if (p.rhs.empty()) app.result("largest_error", cg::error_against_ones(exec, a, x));
   if (!p.plot.empty())
-    cg::on_root(world, [&] { draw_history(p.plot, outcome.history, fmt::format("CG on {}, {}", name, p.preconditioner)); });
+    cg::on_root(world,
+                [&] { draw_history(p.plot, outcome.history, fmt::format("CG on {}, {}", name, p.preconditioner)); });
 
   if (outcome.ending == cg::Ending::stopped) {
     app.print("\ninterrupted after {} iterations at a relative residual of {:.3e}{}\n", outcome.iterations,
               outcome.relative_residual,
-              p.checkpoint.empty() ? std::string()
-                                   : fmt::format("; the state is in {0}, --checkpoint {0} --resume goes on", p.checkpoint));
+              p.checkpoint.empty()
+                  ? std::string()
+                  : fmt::format("; the state is in {0}, --checkpoint {0} --resume goes on", p.checkpoint));
     return false;
   }
   if (outcome.converged())
     app.print("\nconverged in {} iterations, ||b - Ax|| / ||b|| = {:.3e} (computed anew: {:.3e})\n", outcome.iterations,
               outcome.relative_residual, check);
   else
-    app.print("\nNOT converged: {}\n  {} iterations, ||b - Ax|| / ||b|| = {:.3e}\n", outcome.message, outcome.iterations,
-              outcome.relative_residual);
+    app.print("\nNOT converged: {}\n  {} iterations, ||b - Ax|| / ||b|| = {:.3e}\n", outcome.message,
+              outcome.iterations, outcome.relative_residual);
   if (p.rhs.empty() && outcome.converged())
     app.print("largest error against the exact solution of ones: {:.3e}\n", cg::error_against_ones(exec, a, x));
   if (seconds > 0 && outcome.flops > 0)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
-#include <cmath>
-#include <utility>
-
 #include <cg/colouring.hpp>
 #include <cg/preconditioner.hpp>
+#include <cmath>
 #include <fmt/format.h>
+#include <utility>
+
 #include <tessera/core/error.hpp>
 #include <tessera/core/machine.hpp>
 
@@ -22,7 +22,8 @@ std::vector<double> diagonal(const HostRows& rows) {
     const index_t* const first = rows.columns.data() + rows.offsets(i);
     const index_t* const last = rows.columns.data() + rows.offsets(i + 1);
     const index_t* const at = std::lower_bound(first, last, rows.range.begin + i);
-    if (at != last && *at == rows.range.begin + i) d[static_cast<std::size_t>(i)] = rows.values(at - rows.columns.data());
+    if (at != last && *at == rows.range.begin + i)
+      d[static_cast<std::size_t>(i)] = rows.values(at - rows.columns.data());
   }
   return d;
 }
@@ -92,6 +93,7 @@ struct Sweep {
   Vector r, z;
   index_t first, last;  ///< places of this colour
   index_t rows_a_team;
+  int lanes;
   bool forward;
 
   KOKKOS_FUNCTION void operator()(const Member& team) const {
@@ -103,11 +105,23 @@ struct Sweep {
       const std::int64_t end = forward ? a.middle(k) : a.begin(k + 1);
       double sum = 0;
       Kokkos::parallel_reduce(
-          Kokkos::ThreadVectorRange(team, begin, end),
-          [&](std::int64_t e, double& partial) { partial += a.values(e) * z(a.columns(e)); }, sum);
-      Kokkos::single(Kokkos::PerThread(team), [&] {
-        z(row) = forward ? (r(row) - sum) * a.inverse(row) : z(row) - sum * a.inverse(row);
-      });
+          Kokkos::ThreadVectorRange(team, lanes),
+          [&](int lane, double& partial) {
+            // four entries in flight a lane; one sum would wait for each addition
+            double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+            std::int64_t e = begin + lane;
+            for (; e + 3 * lanes < end; e += 4 * lanes) {
+              s0 += a.values(e) * z(a.columns(e));
+              s1 += a.values(e + lanes) * z(a.columns(e + lanes));
+              s2 += a.values(e + 2 * lanes) * z(a.columns(e + 2 * lanes));
+              s3 += a.values(e + 3 * lanes) * z(a.columns(e + 3 * lanes));
+            }
+            for (; e < end; e += lanes) s0 += a.values(e) * z(a.columns(e));
+            partial += (s0 + s1) + (s2 + s3);
+          },
+          sum);
+      Kokkos::single(Kokkos::PerThread(team),
+                     [&] { z(row) = forward ? (r(row) - sum) * a.inverse(row) : z(row) - sum * a.inverse(row); });
     });
   }
 };
@@ -181,8 +195,9 @@ class GaussSeidel final : public Preconditioner {
       }
       m_exchanges.emplace_back(exec, communicator, messages);
     }
-    // half of a row's entries are read in a sweep; as many lanes as leave each a few of them
-    const double half_row = rows.rows() > 0 ? 0.5 * static_cast<double>(rows.nnz()) / static_cast<double>(rows.rows()) : 1;
+    // half of a row's entries are read in a sweep: as many lanes as leave each about two
+    const double half_row =
+        rows.rows() > 0 ? 0.5 * static_cast<double>(rows.nnz()) / static_cast<double>(rows.rows()) : 1;
     m_lanes = 1;
     while (2 * m_lanes <= machine<Space>::warp_width && 2 * m_lanes <= half_row) m_lanes *= 2;
   }
@@ -221,7 +236,7 @@ class GaussSeidel final : public Preconditioner {
     const index_t league = (last - first + rows_a_team - 1) / rows_a_team;  // a rank has less than 2^31 rows
     const Teams<Space> policy(exec, static_cast<int>(league), threads, m_lanes);
     Kokkos::parallel_for(forward ? "tessera::cg::sweep_forward" : "tessera::cg::sweep_backward", policy,
-                         Sweep{m_rows, r, z, first, last, rows_a_team, forward});
+                         Sweep{m_rows, r, z, first, last, rows_a_team, m_lanes, forward});
   }
 
   double m_n, m_nnz;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cg/system.hpp>
 #include <memory>
 #include <string>
 #include <string_view>
-
-#include <cg/system.hpp>
 
 namespace tessera::cg {
 

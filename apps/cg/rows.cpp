@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
 #include <bit>
+#include <cg/rows.hpp>
 #include <cmath>
+#include <common/matrix_market.hpp>
 #include <cstdio>
 #include <exception>
 #include <span>
 #include <stdexcept>
 #include <utility>
 
-#include <cg/rows.hpp>
-#include <common/matrix_market.hpp>
 #include <tessera/core/error.hpp>
 #include <tessera/core/execution.hpp>
 #include <tessera/core/trace.hpp>
@@ -79,8 +79,8 @@ using File = matrix_market::Csr<double, std::int64_t, std::int64_t>;
 
 std::string entry_text(index_t i, index_t j, double value) {
   char text[96];
-  std::snprintf(text, sizeof text, "a(%lld, %lld) = %.17g", static_cast<long long>(i + 1), static_cast<long long>(j + 1),
-                value);
+  std::snprintf(text, sizeof text, "a(%lld, %lld) = %.17g", static_cast<long long>(i + 1),
+                static_cast<long long>(j + 1), value);
   return text;
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <cg/solver.hpp>
 #include <cmath>
+#include <fmt/format.h>
 #include <span>
 #include <utility>
 
-#include <cg/solver.hpp>
-#include <fmt/format.h>
 #include <tessera/axpby.hpp>
 
 namespace tessera::cg {
@@ -34,7 +34,13 @@ class Solver {
  public:
   Solver(const Space& exec, DistributedMatrix& a, Preconditioner& m, const Vector& b, const SolveOptions& options,
          State& state)
-      : m_exec(exec), m_a(a), m_m(m), m_b(b), m_options(options), m_state(state), m_scalars(exec, a.communicator(), options.sums) {
+      : m_exec(exec),
+        m_a(a),
+        m_m(m),
+        m_b(b),
+        m_options(options),
+        m_state(state),
+        m_scalars(exec, a.communicator(), options.sums) {
     m_q = a.make_vector(exec, "q");
     m_z = m.is_identity() ? m_state.r : a.make_vector(exec, "z");
   }
@@ -64,14 +70,14 @@ class Solver {
       const double residual = iterate(out);
       const double pap = m_scalars.host(Scalars::pap);
       if (!(pap > 0))
-        return finish(out, Ending::breakdown,
-                      fmt::format("the matrix is not positive definite: p'Ap = {} in iteration {}", pap,
-                                  m_state.iteration + 1));
+        return finish(
+            out, Ending::breakdown,
+            fmt::format("the matrix is not positive definite: p'Ap = {} in iteration {}", pap, m_state.iteration + 1));
       ++m_state.iteration;
       m_state.history.push_back(residual);
       if (!std::isfinite(residual))
-        return finish(out, Ending::breakdown, fmt::format("the residual is {} after iteration {}", residual,
-                                                         m_state.iteration));
+        return finish(out, Ending::breakdown,
+                      fmt::format("the residual is {} after iteration {}", residual, m_state.iteration));
       if (residual <= m_options.tolerance) {
         const double found = relative(compute_residual());
         if (found <= m_options.tolerance) return finish(out, Ending::converged, {}, found);

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <functional>
-#include <string>
-#include <vector>
-
 #include <cg/preconditioner.hpp>
 #include <cg/sums.hpp>
 #include <cg/system.hpp>
+#include <functional>
+#include <string>
+#include <vector>
 
 namespace tessera::cg {
 
 /// All that the next iteration depends on. Saved and given back, the run goes on as if it had not stopped.
 struct State {
-  index_t iteration = 0;  ///< finished
-  int replacements = 0;   ///< times that the residual was computed anew because the recurrence had drifted
-  double rz = 0;          ///< r' M^-1 r
-  double last_true = 0;   ///< relative residual at the last replacement
+  index_t iteration = 0;        ///< finished
+  int replacements = 0;         ///< times that the residual was computed anew because the recurrence had drifted
+  double rz = 0;                ///< r' M^-1 r
+  double last_true = 0;         ///< relative residual at the last replacement
   std::vector<double> history;  ///< relative residual of the recurrence after 0, 1, ... iterations
   Vector x, r, p;               ///< with room for ghosts
 };

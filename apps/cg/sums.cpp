@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
+#include <cg/sums.hpp>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -7,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include <cg/sums.hpp>
 #include <tessera/core/error.hpp>
 #include <tessera/core/machine.hpp>
 #include <tessera/dot.hpp>

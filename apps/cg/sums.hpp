@@ -3,10 +3,9 @@
 
 #include <Kokkos_Core.hpp>
 #include <array>
+#include <cg/system.hpp>
 #include <cstdint>
 #include <string_view>
-
-#include <cg/system.hpp>
 
 /// \file
 /// The scalars of the iteration and the sums they come from. The number of iterations that CG needs on an ill-

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <utility>
-
 #include <cg/system.hpp>
+#include <utility>
 
 namespace tessera::cg {
 namespace {
@@ -37,7 +36,8 @@ Matrix upload_matrix(const Space& exec, const HostRows& rows, const GhostPlan& p
   using Kokkos::WithoutInitializing;
   Kokkos::View<std::int64_t*, Memory> offsets(view_alloc(exec, WithoutInitializing, "tessera::cg::row_offsets"),
                                               rows.rows() + 1);
-  Kokkos::View<std::int32_t*, Memory> columns(view_alloc(exec, WithoutInitializing, "tessera::cg::columns"), rows.nnz());
+  Kokkos::View<std::int32_t*, Memory> columns(view_alloc(exec, WithoutInitializing, "tessera::cg::columns"),
+                                              rows.nnz());
   Vector values(view_alloc(exec, WithoutInitializing, "tessera::cg::values"), rows.nnz());
   // entries keep their global order: a row's sum is formed alike on any number of ranks
   HostArray<std::int32_t> local(view_alloc(WithoutInitializing, "tessera::cg::host_local"), rows.nnz());
@@ -52,7 +52,8 @@ Matrix upload_matrix(const Space& exec, const HostRows& rows, const GhostPlan& p
 
 }  // namespace
 
-GhostExchange::GhostExchange(const Space& exec, const Communicator& communicator, const std::vector<Message>& messages) {
+GhostExchange::GhostExchange(const Space& exec, const Communicator& communicator,
+                             const std::vector<Message>& messages) {
   if (communicator.size() == 1) return;
   std::vector<HaloExchange<double, Space>::Neighbour> neighbours;
   std::vector<std::int32_t> sends, receives;

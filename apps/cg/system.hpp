@@ -2,11 +2,11 @@
 #pragma once
 
 #include <Kokkos_Core.hpp>
+#include <cg/ghosts.hpp>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include <cg/ghosts.hpp>
 #include <tessera/core/halo.hpp>
 #include <tessera/spmv.hpp>
 
@@ -72,9 +72,7 @@ class DistributedMatrix {
   /// A vector with room for ghosts, all zero.
   [[nodiscard]] Vector make_vector(const Space& exec, const char* what) const;
   /// Its own elements.
-  [[nodiscard]] Vector own(const Vector& x) const {
-    return Kokkos::subview(x, std::pair<index_t, index_t>(0, rows()));
-  }
+  [[nodiscard]] Vector own(const Vector& x) const { return Kokkos::subview(x, std::pair<index_t, index_t>(0, rows())); }
 
  private:
   Communicator m_communicator;

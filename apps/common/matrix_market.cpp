@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <common/matrix_market.hpp>
 #include <cstdio>
 #include <cstring>
 #include <limits>
@@ -12,11 +13,8 @@
 #include <stdexcept>
 #include <system_error>
 #include <type_traits>
-#include <utility>
-
 #include <unistd.h>
-
-#include <common/matrix_market.hpp>
+#include <utility>
 
 namespace tessera::matrix_market {
 
@@ -130,7 +128,12 @@ Number fortran(const char*& p, const char* end, Real& value) {
 class Cursor {
  public:
   Cursor(std::string_view text, const std::string& name, std::source_location where)
-      : m_name(name), m_where(where), m_at(text.data()), m_end(text.data() + text.size()), m_line_start(m_at), m_content_start(m_at) {}
+      : m_name(name),
+        m_where(where),
+        m_at(text.data()),
+        m_end(text.data() + text.size()),
+        m_line_start(m_at),
+        m_content_start(m_at) {}
 
   [[noreturn]] void fail(const std::string& problem, std::string_view allowed, std::string_view advice = {}) const {
     fail_at(m_line, line_text(), problem, allowed, advice);
@@ -226,8 +229,9 @@ class Cursor {
     if (integer) [[unlikely]] {
       const char* q = m_at + (*m_at == '-' || *m_at == '+' ? 1 : 0);
       while (q != p && is_digit(*q)) ++q;
-      if (q != p) fail(std::string(what) + " " + quoted(token(), 40), "an \"integer\" file holds integers",
-                       "Say \"real\" in the banner");
+      if (q != p)
+        fail(std::string(what) + " " + quoted(token(), 40), "an \"integer\" file holds integers",
+             "Say \"real\" in the banner");
     }
     m_at = p;
     return value;
@@ -247,9 +251,7 @@ class Cursor {
     const void* const newline = left == 0 ? nullptr : std::memchr(start, '\n', left);
     return {start, newline ? static_cast<std::size_t>(static_cast<const char*>(newline) - start) : left};
   }
-  [[nodiscard]] bool ends_number(const char* p) const {
-    return p == m_end || is_blank(*p) || *p == '\n' || *p == '%';
-  }
+  [[nodiscard]] bool ends_number(const char* p) const { return p == m_end || is_blank(*p) || *p == '\n' || *p == '%'; }
   bool digits(std::int64_t& value) {
     const char* p = m_at;
     std::int64_t v = 0;
@@ -363,9 +365,9 @@ FileStart read_header(Cursor& at) {
   }
 
   if (!at.next_content())
-    at.fail_at_last_content("the file ends before its size line",
-                            h.format == Format::array ? "it holds rows and columns"
-                                                      : "it holds rows, columns and entries");
+    at.fail_at_last_content("the file ends before its size line", h.format == Format::array
+                                                                      ? "it holds rows and columns"
+                                                                      : "it holds rows, columns and entries");
   h.rows = at.count("number of rows");
   h.columns = at.count("number of columns");
   const std::int64_t largest = std::numeric_limits<std::int64_t>::max();
@@ -419,8 +421,8 @@ Scalar conjugate(const Scalar& value) {
                               bool too_many) {
   const std::string promised = "line " + std::to_string(size_line) + " promises " + std::to_string(h.entries);
   if (too_many) at.fail("entry " + std::to_string(found), promised, "Correct the size line, or remove entries");
-  at.fail_at_last_content("the file ends after " + std::to_string(found) + (found == 1 ? " entry" : " entries"), promised,
-                          "The file may have been cut off");
+  at.fail_at_last_content("the file ends after " + std::to_string(found) + (found == 1 ? " entry" : " entries"),
+                          promised, "The file may have been cut off");
 }
 
 /// Calls sink(row, column, value) for every stored entry, in the file's order. `begin(header, most)` comes first;
@@ -437,7 +439,8 @@ Header parse(std::string_view text, const std::string& name, const ReadOptions& 
   const bool nonfinite = options.allow_nonfinite;
   const auto value = [&]() -> Scalar {
     if (h.field == Field::pattern) return Scalar(1);
-    const auto re = at.template real<Real<Scalar>>(h.field == Field::complex ? "real part" : "value", nonfinite, integer);
+    const auto re =
+        at.template real<Real<Scalar>>(h.field == Field::complex ? "real part" : "value", nonfinite, integer);
     if constexpr (is_complex<Scalar>)
       if (h.field == Field::complex)
         return Scalar(re, at.template real<Real<Scalar>>("imaginary part", nonfinite, false));
@@ -453,7 +456,7 @@ Header parse(std::string_view text, const std::string& name, const ReadOptions& 
 
   std::int64_t found = 0;
   if (h.format == Format::coordinate) {
-    const char* const line_end = h.field == Field::complex    ? "an entry is: row column real imaginary"
+    const char* const line_end = h.field == Field::complex   ? "an entry is: row column real imaginary"
                                  : h.field == Field::pattern ? "an entry of a pattern is: row column"
                                                              : "an entry is: row column value";
     begin(h, std::min(h.entries, at.bytes_left() / (h.field == Field::pattern ? 4 : 6) + 1));
@@ -484,8 +487,8 @@ Header parse(std::string_view text, const std::string& name, const ReadOptions& 
     }
   } else {
     begin(h, std::min(h.entries, at.bytes_left() / 2 + 1));
-    const char* const line_end =
-        h.field == Field::complex ? "a line of a complex array holds two numbers" : "a line of an array holds one number";
+    const char* const line_end = h.field == Field::complex ? "a line of a complex array holds two numbers"
+                                                           : "a line of an array holds one number";
     const bool triangle = h.symmetry != Symmetry::general;
     const std::int64_t below = h.symmetry == Symmetry::skew_symmetric ? 1 : 0;
     std::int64_t i = triangle ? below : 0, j = 0;
@@ -575,10 +578,9 @@ Csr<Scalar, Ordinal, Offset> build_csr(std::string_view text, const std::string&
   const auto begin = [&](const Header& h, std::int64_t most) {
     const auto largest = static_cast<std::int64_t>(std::numeric_limits<Ordinal>::max());
     if (h.rows > largest || h.columns > largest)
-      throw Error("tessera::matrix_market",
-                  name + " is " + std::to_string(h.rows) + " x " + std::to_string(h.columns),
-                  "the index type that is read into ends at " + std::to_string(largest),
-                  "Read it with 64-bit indices", where);
+      throw Error("tessera::matrix_market", name + " is " + std::to_string(h.rows) + " x " + std::to_string(h.columns),
+                  "the index type that is read into ends at " + std::to_string(largest), "Read it with 64-bit indices",
+                  where);
     // one offset a row, known before anything is read
     check_memory((static_cast<double>(h.rows) + 1) * sizeof(Offset), h, name, options, where);
     pattern = h.field == Field::pattern;
@@ -631,9 +633,7 @@ Csr<Scalar, Ordinal, Offset> build_csr(std::string_view text, const std::string&
     if (!mirrored || i == j) continue;
     to = static_cast<std::size_t>(place[j]++);
     m.columns[to] = i;
-    m.values[to] = h.symmetry == Symmetry::skew_symmetric ? -v
-                   : h.symmetry == Symmetry::hermitian    ? conjugate(v)
-                                                          : v;
+    m.values[to] = h.symmetry == Symmetry::skew_symmetric ? -v : h.symmetry == Symmetry::hermitian ? conjugate(v) : v;
   }
 
   // sort each row, merge what is given twice, close the gaps; row_offsets[i] goes from the end of row i to its end
@@ -675,7 +675,8 @@ Dense<Scalar> build_dense(std::string_view text, const std::string& name, const 
     array = h.format == Format::array;
     rows = h.rows;
     in_order = array && symmetry == Symmetry::general;
-    check_memory(static_cast<double>(h.rows) * static_cast<double>(h.columns) * sizeof(Scalar), h, name, options, where);
+    check_memory(static_cast<double>(h.rows) * static_cast<double>(h.columns) * sizeof(Scalar), h, name, options,
+                 where);
     if (in_order)
       m.values.reserve(static_cast<std::size_t>(most));
     else
@@ -695,10 +696,7 @@ Dense<Scalar> build_dense(std::string_view text, const std::string& name, const 
     }
     put(i, j, v);
     if (symmetry == Symmetry::general || i == j) return;
-    put(j, i,
-        symmetry == Symmetry::skew_symmetric ? -v
-        : symmetry == Symmetry::hermitian    ? conjugate(v)
-                                             : v);
+    put(j, i, symmetry == Symmetry::skew_symmetric ? -v : symmetry == Symmetry::hermitian ? conjugate(v) : v);
   };
   m.header = parse<Scalar>(text, name, options, where, begin, sink);
   return m;
@@ -761,8 +759,7 @@ Csr<Scalar, Ordinal, Offset> parse_csr(std::string_view text, const std::string&
                             [&] { return build_csr<Scalar, Ordinal, Offset>(text, name, options, where); });
 }
 template <class Scalar, class Ordinal, class Offset>
-Csr<Scalar, Ordinal, Offset> read_csr(const std::string& path, const ReadOptions& options,
-                                      std::source_location where) {
+Csr<Scalar, Ordinal, Offset> read_csr(const std::string& path, const ReadOptions& options, std::source_location where) {
   return with_memory_errors(path, where, [&] {
     const Buffer buffer = load(path, where);
     return build_csr<Scalar, Ordinal, Offset>(buffer.text(), path, options, where);
@@ -803,19 +800,25 @@ template Csr<double, int64_t, int64_t> parse_csr(string_view, const string&, con
 template Csr<double, int64_t, int64_t> read_csr(const string&, const ReadOptions&, source_location);
 template Dense<double> parse_dense(string_view, const string&, const ReadOptions&, source_location);
 template Dense<double> read_dense(const string&, const ReadOptions&, source_location);
-template Csr<complex<float>, int32_t, int32_t> parse_csr(string_view, const string&, const ReadOptions&, source_location);
+template Csr<complex<float>, int32_t, int32_t> parse_csr(string_view, const string&, const ReadOptions&,
+                                                         source_location);
 template Csr<complex<float>, int32_t, int32_t> read_csr(const string&, const ReadOptions&, source_location);
-template Csr<complex<float>, int32_t, int64_t> parse_csr(string_view, const string&, const ReadOptions&, source_location);
+template Csr<complex<float>, int32_t, int64_t> parse_csr(string_view, const string&, const ReadOptions&,
+                                                         source_location);
 template Csr<complex<float>, int32_t, int64_t> read_csr(const string&, const ReadOptions&, source_location);
-template Csr<complex<float>, int64_t, int64_t> parse_csr(string_view, const string&, const ReadOptions&, source_location);
+template Csr<complex<float>, int64_t, int64_t> parse_csr(string_view, const string&, const ReadOptions&,
+                                                         source_location);
 template Csr<complex<float>, int64_t, int64_t> read_csr(const string&, const ReadOptions&, source_location);
 template Dense<complex<float>> parse_dense(string_view, const string&, const ReadOptions&, source_location);
 template Dense<complex<float>> read_dense(const string&, const ReadOptions&, source_location);
-template Csr<complex<double>, int32_t, int32_t> parse_csr(string_view, const string&, const ReadOptions&, source_location);
+template Csr<complex<double>, int32_t, int32_t> parse_csr(string_view, const string&, const ReadOptions&,
+                                                          source_location);
 template Csr<complex<double>, int32_t, int32_t> read_csr(const string&, const ReadOptions&, source_location);
-template Csr<complex<double>, int32_t, int64_t> parse_csr(string_view, const string&, const ReadOptions&, source_location);
+template Csr<complex<double>, int32_t, int64_t> parse_csr(string_view, const string&, const ReadOptions&,
+                                                          source_location);
 template Csr<complex<double>, int32_t, int64_t> read_csr(const string&, const ReadOptions&, source_location);
-template Csr<complex<double>, int64_t, int64_t> parse_csr(string_view, const string&, const ReadOptions&, source_location);
+template Csr<complex<double>, int64_t, int64_t> parse_csr(string_view, const string&, const ReadOptions&,
+                                                          source_location);
 template Csr<complex<double>, int64_t, int64_t> read_csr(const string&, const ReadOptions&, source_location);
 template Dense<complex<double>> parse_dense(string_view, const string&, const ReadOptions&, source_location);
 template Dense<complex<double>> read_dense(const string&, const ReadOptions&, source_location);

@@ -102,8 +102,7 @@ template <class Scalar>
 [[nodiscard]] Dense<Scalar> read_dense(const std::string& path, const ReadOptions& options = {},
                                        std::source_location where = std::source_location::current());
 template <class Scalar>
-[[nodiscard]] Dense<Scalar> parse_dense(std::string_view text, const std::string& name,
-                                        const ReadOptions& options = {},
+[[nodiscard]] Dense<Scalar> parse_dense(std::string_view text, const std::string& name, const ReadOptions& options = {},
                                         std::source_location where = std::source_location::current());
 
 /// Banner and size line alone.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
 #include <charconv>
-#include <type_traits>
-
 #include <common/files.hpp>
 #include <common/matrix_market.hpp>
+#include <type_traits>
 
 namespace tessera::matrix_market {
 namespace {
@@ -108,11 +107,10 @@ void put_csr(Sink& sink, const Csr<Scalar, Ordinal, Offset>& m, const WriteOptio
         const Scalar& value = m.values[static_cast<std::size_t>(k)];
         // a NaN equals nothing, and is let through
         if (!other || (*other != mirrored(value, options.symmetry) && value == value))
-          throw Error("tessera::matrix_market::write_csr",
-                      "the entries at (" + std::to_string(i + 1) + ", " + std::to_string(j + 1) +
-                          ") and across the diagonal",
-                      "they must mirror each other where only a triangle is written", "Write the matrix as general",
-                      where);
+          throw Error(
+              "tessera::matrix_market::write_csr",
+              "the entries at (" + std::to_string(i + 1) + ", " + std::to_string(j + 1) + ") and across the diagonal",
+              "they must mirror each other where only a triangle is written", "Write the matrix as general", where);
         written += j <= i ? 1 : 0;
       }
   }
@@ -147,10 +145,10 @@ void put_dense(Sink& sink, std::int64_t rows, std::int64_t columns, const std::v
                          : values.size() % static_cast<std::size_t>(rows) == 0 &&
                                values.size() / static_cast<std::size_t>(rows) == static_cast<std::size_t>(columns)),
           [&] {
-            return Error("tessera::matrix_market::write_dense",
-                         std::to_string(values.size()) + " values for " + std::to_string(rows) + " x " +
-                             std::to_string(columns),
-                         "there must be rows x columns values", {}, where);
+            return Error(
+                "tessera::matrix_market::write_dense",
+                std::to_string(values.size()) + " values for " + std::to_string(rows) + " x " + std::to_string(columns),
+                "there must be rows x columns values", {}, where);
           });
   require(options.symmetry == Symmetry::general, [&] {
     return Error("tessera::matrix_market::write_dense", "a symmetry other than general", "arrays are written whole",
@@ -211,8 +209,7 @@ template void write_csr(const string&, const Csr<float, int32_t, int64_t>&, cons
 template string format_csr(const Csr<float, int64_t, int64_t>&, const WriteOptions&, source_location);
 template void write_csr(const string&, const Csr<float, int64_t, int64_t>&, const WriteOptions&, source_location);
 template string format_dense(int64_t, int64_t, const vector<float>&, const WriteOptions&, source_location);
-template void write_dense(const string&, int64_t, int64_t, const vector<float>&, const WriteOptions&,
-                          source_location);
+template void write_dense(const string&, int64_t, int64_t, const vector<float>&, const WriteOptions&, source_location);
 template string format_csr(const Csr<double, int32_t, int32_t>&, const WriteOptions&, source_location);
 template void write_csr(const string&, const Csr<double, int32_t, int32_t>&, const WriteOptions&, source_location);
 template string format_csr(const Csr<double, int32_t, int64_t>&, const WriteOptions&, source_location);
@@ -220,23 +217,28 @@ template void write_csr(const string&, const Csr<double, int32_t, int64_t>&, con
 template string format_csr(const Csr<double, int64_t, int64_t>&, const WriteOptions&, source_location);
 template void write_csr(const string&, const Csr<double, int64_t, int64_t>&, const WriteOptions&, source_location);
 template string format_dense(int64_t, int64_t, const vector<double>&, const WriteOptions&, source_location);
-template void write_dense(const string&, int64_t, int64_t, const vector<double>&, const WriteOptions&,
-                          source_location);
+template void write_dense(const string&, int64_t, int64_t, const vector<double>&, const WriteOptions&, source_location);
 template string format_csr(const Csr<complex<float>, int32_t, int32_t>&, const WriteOptions&, source_location);
-template void write_csr(const string&, const Csr<complex<float>, int32_t, int32_t>&, const WriteOptions&, source_location);
+template void write_csr(const string&, const Csr<complex<float>, int32_t, int32_t>&, const WriteOptions&,
+                        source_location);
 template string format_csr(const Csr<complex<float>, int32_t, int64_t>&, const WriteOptions&, source_location);
-template void write_csr(const string&, const Csr<complex<float>, int32_t, int64_t>&, const WriteOptions&, source_location);
+template void write_csr(const string&, const Csr<complex<float>, int32_t, int64_t>&, const WriteOptions&,
+                        source_location);
 template string format_csr(const Csr<complex<float>, int64_t, int64_t>&, const WriteOptions&, source_location);
-template void write_csr(const string&, const Csr<complex<float>, int64_t, int64_t>&, const WriteOptions&, source_location);
+template void write_csr(const string&, const Csr<complex<float>, int64_t, int64_t>&, const WriteOptions&,
+                        source_location);
 template string format_dense(int64_t, int64_t, const vector<complex<float>>&, const WriteOptions&, source_location);
 template void write_dense(const string&, int64_t, int64_t, const vector<complex<float>>&, const WriteOptions&,
                           source_location);
 template string format_csr(const Csr<complex<double>, int32_t, int32_t>&, const WriteOptions&, source_location);
-template void write_csr(const string&, const Csr<complex<double>, int32_t, int32_t>&, const WriteOptions&, source_location);
+template void write_csr(const string&, const Csr<complex<double>, int32_t, int32_t>&, const WriteOptions&,
+                        source_location);
 template string format_csr(const Csr<complex<double>, int32_t, int64_t>&, const WriteOptions&, source_location);
-template void write_csr(const string&, const Csr<complex<double>, int32_t, int64_t>&, const WriteOptions&, source_location);
+template void write_csr(const string&, const Csr<complex<double>, int32_t, int64_t>&, const WriteOptions&,
+                        source_location);
 template string format_csr(const Csr<complex<double>, int64_t, int64_t>&, const WriteOptions&, source_location);
-template void write_csr(const string&, const Csr<complex<double>, int64_t, int64_t>&, const WriteOptions&, source_location);
+template void write_csr(const string&, const Csr<complex<double>, int64_t, int64_t>&, const WriteOptions&,
+                        source_location);
 template string format_dense(int64_t, int64_t, const vector<complex<double>>&, const WriteOptions&, source_location);
 template void write_dense(const string&, int64_t, int64_t, const vector<complex<double>>&, const WriteOptions&,
                           source_location);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // libFuzzer's driver of the Matrix Market reader: any bytes are either refused with an Error, or become a matrix
 // that keeps the reader's promises and comes back the same from what the writer makes of it.
+#include <common/matrix_market.hpp>
 #include <cstdlib>
 #include <iostream>
-
-#include <common/matrix_market.hpp>
 
 namespace mm = tessera::matrix_market;
 
