@@ -5,51 +5,142 @@
 /// axpby for element types that the library does not bring compiled: include this instead of tessera/axpby.hpp.
 
 #include <tessera/axpby.hpp>
-#include <tessera/backends/enabled.hpp>
 #include <tessera/core/trace.hpp>
+#include <tessera/level1/elementwise.hpp>
 
 namespace tessera::detail {
 
-template <class T>
-struct AxpbyElement {
-  using A = accumulator_t<T>;
-  A alpha, beta;
-  bool conj;
-
-  // x and y are read only where their factor is not zero, so that NaN in what is not asked for cannot spread
-  TESSERA_INLINE_FUNCTION void apply(const T* x, T* y) const {
-    A sum{};
-    if (alpha != A{}) sum = alpha * A(conj ? conj_value(*x) : *x);
-    if (beta != A{}) sum += beta * A(*y);
-    *y = T(sum);
+/// factor * x, x conjugated or not, for whole vectors. A complex product is two real ones with x and with x's parts
+/// swapped; the conjugation lies in the signs of the factors.
+template <class A, int N, bool Complex = is_complex_v<A>>
+struct ScaledBy {
+  vec<A, N> factor;
+  TESSERA_INLINE_FUNCTION ScaledBy(const A& a, bool /*conj*/) : factor(a) {}
+  TESSERA_INLINE_FUNCTION vec<A, N> times(const vec<A, N>& x) const { return factor * x; }
+  TESSERA_INLINE_FUNCTION vec<A, N> plus(const vec<A, N>& x, const vec<A, N>& c) const { return fma(factor, x, c); }
+};
+template <class A, int N>
+struct ScaledBy<A, N, true> {
+  using R = typename A::value_type;
+  using Parts = vec<R, 2 * N>;
+  Parts straight, crossed;
+  TESSERA_INLINE_FUNCTION ScaledBy(const A& a, bool conj) {
+    for (int i = 0; i < 2 * N; i += 2) {
+      straight.set(i, a.real());
+      straight.set(i + 1, conj ? -a.real() : a.real());
+      crossed.set(i, conj ? a.imag() : -a.imag());
+      crossed.set(i + 1, a.imag());
+    }
+  }
+  TESSERA_INLINE_FUNCTION vec<A, N> times(const vec<A, N>& x) const {
+    return vec<A, N>(fma(crossed, pair_shuffle<2>(x.parts), straight * x.parts));
+  }
+  TESSERA_INLINE_FUNCTION vec<A, N> plus(const vec<A, N>& x, const vec<A, N>& c) const {
+    return vec<A, N>(fma(crossed, pair_shuffle<2>(x.parts), fma(straight, x.parts, c.parts)));
   }
 };
+
+/// x is read where Alpha, y where Beta, so that NaN in what is not asked for cannot spread.
+template <class T, class Space, Access access, bool Alpha, bool Beta>
+struct AxpbyBody {
+  using A = accumulator_t<T>;
+  static constexpr int lanes = lanes_of<Space, T, A, access>;
+  const T* x;
+  T* y;
+  index_t xs, ys;
+  ScaledBy<A, lanes> alpha, beta;
+  ScaledBy<A, 1> alpha_one, beta_one;
+
+  TESSERA_INLINE_FUNCTION AxpbyBody(const T* px, T* py, index_t sx, index_t sy, const A& a, const A& b, bool conj)
+      : x(px), y(py), xs(sx), ys(sy), alpha(a, conj), beta(b, false), alpha_one(a, conj), beta_one(b, false) {}
+
+  TESSERA_INLINE_FUNCTION void move(index_t in_x, index_t in_y) {
+    x += in_x;
+    y += in_y;
+  }
+  template <int N>
+  TESSERA_INLINE_FUNCTION static vec<A, N> sum(const vec<T, N>& xv, const vec<T, N>& yv, const ScaledBy<A, N>& a,
+                                               const ScaledBy<A, N>& b) {
+    if constexpr (Alpha && Beta)
+      return a.plus(convert<A>(xv), b.times(convert<A>(yv)));
+    else if constexpr (Alpha)
+      return a.times(convert<A>(xv));
+    else if constexpr (Beta)
+      return b.times(convert<A>(yv));
+    else
+      return vec<A, N>(A{});
+  }
+  template <int U>
+  TESSERA_INLINE_FUNCTION void group(index_t i, index_t step) const {
+    vec<T, lanes> xv[U], yv[U];
+    for (int u = 0; u < U; ++u) {
+      if constexpr (Alpha) xv[u] = fetch<Space, access, lanes>(x, xs, i + u * step);
+      if constexpr (Beta) yv[u] = fetch<Space, access, lanes>(y, ys, i + u * step);
+    }
+    for (int u = 0; u < U; ++u)
+      put<Space, access>(convert<T>(sum(xv[u], yv[u], alpha, beta)), y, ys, i + u * step);
+  }
+  TESSERA_INLINE_FUNCTION void single(index_t i) const {
+    vec<T, 1> xv, yv;
+    if constexpr (Alpha) xv = vec<T, 1>::load(x + i * xs);
+    if constexpr (Beta) yv = vec<T, 1>::load(y + i * ys);
+    convert<T>(sum(xv, yv, alpha_one, beta_one)).store(y + i * ys);
+  }
+};
+
+template <class T, class Space, Access access>
+struct AxpbyKernel {
+  using A = accumulator_t<T>;
+  const T* x;
+  T* y;
+  index_t xs, ys;
+  ScalarRef<A> alpha, beta;
+  bool conj;
+
+  template <bool Alpha, bool Beta, class Visitor>
+  TESSERA_INLINE_FUNCTION void call(const Visitor& visitor, const A& a, const A& b) const {
+    AxpbyBody<T, Space, access, Alpha, Beta> body(x, y, xs, ys, a, b, conj);
+    visitor(body);
+  }
+  template <class Visitor>
+  TESSERA_INLINE_FUNCTION void visit(const Visitor& visitor) const {
+    const A a = alpha.get(), b = beta.get();
+    if (a != A{}) {
+      if (b != A{})
+        call<true, true>(visitor, a, b);
+      else
+        call<true, false>(visitor, a, b);
+    } else {
+      if (b != A{})
+        call<false, true>(visitor, a, b);
+      else
+        call<false, false>(visitor, a, b);
+    }
+  }
+};
+
+/// The kernels of axpby and scal, under the name of either.
+template <class T, class Space>
+void axpby_kernels(const Space& exec, const char* algorithm, const AxpbyProblem<T>& p) {
+  if (p.y.size() == 0) return;
+  PairOfMatrices<T> pair{p.x.pointer,    p.y.pointer,    p.y.extents[0], p.y.extents[1], p.x.strides[0],
+                         p.x.strides[1], p.y.strides[0], p.y.strides[1], p.x.conj};
+  pair.simplify();
+  const auto run = [&]<Access access>(std::integral_constant<Access, access>) {
+    run_elementwise(exec, algorithm, pair,
+                    AxpbyKernel<T, Space, access>{pair.x, pair.y, pair.xs0, pair.ys0, p.alpha, p.beta, pair.conj},
+                    lanes_of<Space, T, accumulator_t<T>, access>);
+  };
+  if (pair.template unit<Space>())
+    run(std::integral_constant<Access, Access::unit>{});
+  else
+    run(std::integral_constant<Access, Access::strided>{});
+}
 
 template <class T, class Space>
 void run_axpby(const Space& exec, const AxpbyProblem<T>& p) {
   const Region region("tessera::axpby[portable]");
-  if (p.y.size() == 0) return;
-  const index_t rows = p.y.extents[0];
-  const bool flat = p.y.extents[1] == 1 ||
-                    (p.x.strides[1] == rows * p.x.strides[0] && p.y.strides[1] == rows * p.y.strides[0]);
-  const auto alpha = p.alpha;
-  const auto beta = p.beta;
-  const bool conj = p.x.conj;
-  const T* const x = p.x.pointer;
-  T* const y = p.y.pointer;
-  if (flat && p.x.strides[0] == 1 && p.y.strides[0] == 1) {
-    Kokkos::parallel_for(
-        "tessera::axpby::contiguous", Range<Space>(exec, 0, p.y.size()), KOKKOS_LAMBDA(index_t i) {
-          AxpbyElement<T>{alpha.get(), beta.get(), conj}.apply(x + i, y + i);
-        });
-    return;
-  }
-  const index_t xs0 = p.x.strides[0], xs1 = p.x.strides[1], ys0 = p.y.strides[0], ys1 = p.y.strides[1];
-  Kokkos::parallel_for(
-      "tessera::axpby::strided", Range<Space>(exec, 0, p.y.size()), KOKKOS_LAMBDA(index_t k) {
-        const index_t i = k % rows, j = k / rows;
-        AxpbyElement<T>{alpha.get(), beta.get(), conj}.apply(x + i * xs0 + j * xs1, y + i * ys0 + j * ys1);
-      });
+  axpby_kernels(exec, "axpby", p);
 }
 
 }  // namespace tessera::detail

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include <tessera/core/portability.hpp>
 #include <tessera/core/refs.hpp>
@@ -83,8 +84,11 @@ struct WordArray {
 template <class T, int N>
 inline constexpr bool native_lanes = false;
 template <class T, int N>
+inline constexpr bool bit_lanes = false;
+template <class T, int N>
 struct NativeLanes {
   using type = LaneArray<T, N>;
+  using in_memory = type;
 };
 template <class T, int N>
 struct Lanes {
@@ -92,17 +96,35 @@ struct Lanes {
 };
 #else
 template <class T, int N>
-inline constexpr bool native_lanes = std::is_arithmetic_v<T> && power_of_two<N> && N * sizeof(T) >= 16;
+inline constexpr bool native_lanes = std::is_arithmetic_v<T> && sizeof(T) <= 8 && power_of_two<N> && N * sizeof(T) >= 16;
 template <class T, int N, bool Native = native_lanes<T, N>>
 struct Lanes {
   using type = LaneArray<T, N>;
 };
+// NOLINTBEGIN(modernize-use-using): GCC wants a typedef
 template <class T, int N>
 struct NativeLanes {
-  typedef T type __attribute__((vector_size(N * sizeof(T))));  // NOLINT(modernize-use-using): GCC wants a typedef
+  typedef T type __attribute__((vector_size(N * sizeof(T))));
+  typedef T in_memory __attribute__((vector_size(N * sizeof(T)), aligned(sizeof(T)), may_alias));
 };
+// NOLINTEND(modernize-use-using)
 template <class T, int N>
 struct Lanes<T, N, true> : NativeLanes<T, N> {};
+
+/// Narrow floats: a compiler's vector of their bits.
+template <class T, int N>
+struct BitLanes {
+  typename NativeLanes<typename T::bits_type, N>::type bits;
+  TESSERA_INLINE_FUNCTION T get(int i) const { return T::from_bits(bits[i]); }
+  TESSERA_INLINE_FUNCTION void set(int i, T value) { bits[i] = value.bits; }
+};
+template <class T, int N>
+inline constexpr bool bit_lanes = is_stored_float_v<T> && power_of_two<N> && N * sizeof(T) >= 8;
+template <class T, int N>
+  requires(bit_lanes<T, N>)
+struct Lanes<T, N, false> {
+  using type = BitLanes<T, N>;
+};
 #endif
 
 }  // namespace detail
@@ -155,16 +177,21 @@ struct alignas(detail::vec_alignment<T, N>) vec {
   /// N elements from p, aligned as T is.
   [[nodiscard]] TESSERA_INLINE_FUNCTION static vec load(const T* p) {
     vec v;
-#if TESSERA_DEVICE_PASS
-    for (int i = 0; i < N; ++i) v.lanes.set(i, p[i]);
-#else
-    __builtin_memcpy(&v, p, N * sizeof(T));
-#endif
+    if constexpr (native)
+      v.lanes = *reinterpret_cast<const typename detail::NativeLanes<T, N>::in_memory*>(p);
+    else if constexpr (detail::bit_lanes<T, N>)
+      v.lanes.bits = *reinterpret_cast<const typename detail::NativeLanes<typename T::bits_type, N>::in_memory*>(p);
+    else
+      for (int i = 0; i < N; ++i) v.lanes.set(i, p[i]);
     return v;
   }
   /// N elements from p, aligned as vec is: on devices, the widest loads.
   [[nodiscard]] TESSERA_INLINE_FUNCTION static vec load_aligned(const T* p) {
+#if TESSERA_DEVICE_PASS
     return *reinterpret_cast<const vec*>(p);
+#else
+    return load(p);  // the same instruction on hosts
+#endif
   }
   /// The first `count` (0 to N) elements from p, zeros behind; memory beyond them is not touched.
   [[nodiscard]] TESSERA_INLINE_FUNCTION static vec load(const T* p, int count) {
@@ -181,13 +208,20 @@ struct alignas(detail::vec_alignment<T, N>) vec {
   }
 
   TESSERA_INLINE_FUNCTION void store(T* p) const {
+    if constexpr (native)
+      *reinterpret_cast<typename detail::NativeLanes<T, N>::in_memory*>(p) = lanes;
+    else if constexpr (detail::bit_lanes<T, N>)
+      *reinterpret_cast<typename detail::NativeLanes<typename T::bits_type, N>::in_memory*>(p) = lanes.bits;
+    else
+      for (int i = 0; i < N; ++i) p[i] = lanes.get(i);
+  }
+  TESSERA_INLINE_FUNCTION void store_aligned(T* p) const {
 #if TESSERA_DEVICE_PASS
-    for (int i = 0; i < N; ++i) p[i] = lanes.get(i);
+    *reinterpret_cast<vec*>(p) = *this;
 #else
-    __builtin_memcpy(p, this, N * sizeof(T));
+    store(p);
 #endif
   }
-  TESSERA_INLINE_FUNCTION void store_aligned(T* p) const { *reinterpret_cast<vec*>(p) = *this; }
   TESSERA_INLINE_FUNCTION void store(T* p, int count) const {
     for (int i = 0; i < N; ++i)
       if (i < count) p[i] = (*this)[i];
@@ -244,6 +278,12 @@ struct Over {
   template <class A>
   TESSERA_INLINE_FUNCTION A operator()(const A& a, const A& b) const {
     return a / b;
+  }
+};
+struct BitAnd {
+  template <class A>
+  TESSERA_INLINE_FUNCTION A operator()(const A& a, const A& b) const {
+    return a & b;
   }
 };
 struct Lesser {
@@ -431,6 +471,34 @@ template <class T, int N>
   return detail::reduce(v, detail::Greater{});
 }
 
+/// True where a lane is below `low`, above `high`, or NaN.
+template <class T, int N>
+[[nodiscard]] TESSERA_INLINE_FUNCTION bool any_outside(const vec<T, N>& v, const vec<T, N>& low, const vec<T, N>& high) {
+  // the lanes inside are counted by a sum of masks, which costs hosts less than a test of each
+  if constexpr (vec<T, N>::native) {
+    const auto inside = (v.lanes >= low.lanes) & (v.lanes <= high.lanes);
+    vec<typename detail::SignedOfSize<sizeof(T)>::type, N> masks;
+    masks.lanes = (typename decltype(masks)::lanes_type)(inside);
+    return detail::reduce(masks, detail::BitAnd{}) == 0;
+  } else {
+    bool inside = true;
+    for (int i = 0; i < N; ++i) inside = inside && v[i] >= low[i] && v[i] <= high[i];
+    return !inside;
+  }
+}
+
+/// The same bits in lanes of unsigned integers.
+template <class T, int N>
+[[nodiscard]] TESSERA_INLINE_FUNCTION auto bits_of(const vec<T, N>& v) {
+  using Bits = std::make_unsigned_t<typename detail::SignedOfSize<sizeof(T)>::type>;
+  vec<Bits, N> r;
+  if constexpr (vec<T, N>::native)
+    r.lanes = (typename vec<Bits, N>::lanes_type)(v.lanes);
+  else
+    for (int i = 0; i < N; ++i) r.set(i, detail::bit_cast<Bits>(v[i]));
+  return r;
+}
+
 /// Complex lanes, real and imaginary parts side by side as in memory.
 template <class T, int N>
   requires(is_complex_v<T>)
@@ -486,15 +554,10 @@ template <int Which, class R, int N2>
 TESSERA_INLINE_FUNCTION vec<R, N2> pair_shuffle(const vec<R, N2>& v) {
   vec<R, N2> r;
   if constexpr (vec<R, N2>::native) {
-    using Index = typename SignedOfSize<sizeof(R)>::type;
-    typename Lanes<Index, N2>::type order;
-    for (int i = 0; i < N2; ++i)
-      order[i] = static_cast<Index>(Which == 0 ? i & ~1 : Which == 1 ? i | 1 : i ^ 1);
-#if defined(__clang__)
-    for (int i = 0; i < N2; ++i) r.lanes[i] = v.lanes[order[i]];
-#else
-    r.lanes = __builtin_shuffle(v.lanes, order);
-#endif
+    const auto pick = [&]<std::size_t... I>(std::index_sequence<I...>) {
+      r.lanes = __builtin_shufflevector(v.lanes, v.lanes, (Which == 0 ? I & ~1u : Which == 1 ? I | 1u : I ^ 1u)...);
+    };
+    pick(std::make_index_sequence<N2>{});
   } else {
     for (int i = 0; i < N2; ++i) r.set(i, v[Which == 0 ? i & ~1 : Which == 1 ? i | 1 : i ^ 1]);
   }
@@ -562,6 +625,13 @@ namespace detail {
 template <class V>
 inline constexpr bool native_of = V::native;
 
+/// Lane by lane static_cast<U> of compiler vectors. Written as a list of lanes, which GCC turns into the one
+/// instruction there is; of __builtin_convertvector it makes halves.
+template <class U, class From, class To, std::size_t... I>
+TESSERA_INLINE_FUNCTION void convert_lanes(const From& from, To& to, std::index_sequence<I...>) {
+  to = To{static_cast<U>(from[I])...};
+}
+
 /// half to float in vectors of integers: bit for bit what half's own conversion gives.
 template <int N>
 TESSERA_INLINE_FUNCTION vec<float, N> widen_half(const vec<std::uint32_t, N>& bits) {
@@ -621,10 +691,8 @@ template <class U, class T, int N>
     }
   } else if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) {
     if constexpr (std::is_same_v<U, float> && vec<float, N>::native) {
-      typename detail::NativeLanes<std::uint16_t, N>::type narrow;
-      __builtin_memcpy(&narrow, &v, sizeof narrow);
       vec<std::uint32_t, N> bits;
-      bits.lanes = __builtin_convertvector(narrow, typename vec<std::uint32_t, N>::lanes_type);
+      detail::convert_lanes<std::uint32_t>(v.lanes.bits, bits.lanes, std::make_index_sequence<N>{});
       if constexpr (std::is_same_v<T, half>) {
         return detail::widen_half(bits);
       } else {
@@ -641,18 +709,61 @@ template <class U, class T, int N>
     }
   } else if constexpr ((std::is_same_v<U, half> || std::is_same_v<U, bfloat16>) && std::is_same_v<T, float> &&
                        vec<float, N>::native) {
-    const auto narrow = __builtin_convertvector(detail::narrow_float<typename U::format>(v).lanes,
-                                                typename detail::NativeLanes<std::uint16_t, N>::type);
     vec<U, N> r;
-    __builtin_memcpy(&r, &narrow, sizeof r);
+    detail::convert_lanes<std::uint16_t>(detail::narrow_float<typename U::format>(v).lanes, r.lanes.bits,
+                                         std::make_index_sequence<N>{});
     return r;
   } else {
     vec<U, N> r;
     if constexpr (detail::native_of<vec<T, N>> && detail::native_of<vec<U, N>>)
-      r.lanes = __builtin_convertvector(v.lanes, typename vec<U, N>::lanes_type);
+      detail::convert_lanes<U>(v.lanes, r.lanes, std::make_index_sequence<N>{});
     else
       for (int i = 0; i < N; ++i) r.set(i, static_cast<U>(v[i]));
     return r;
+  }
+}
+
+namespace detail {
+
+/// Exchanges, between two rows of a square of lanes, the blocks of `Width` lanes that lie off its diagonal.
+template <int Width, class Lanes, std::size_t... I>
+TESSERA_INLINE_FUNCTION void exchange_blocks(Lanes& a, Lanes& b, std::index_sequence<I...>) {
+  constexpr std::size_t n = sizeof...(I);
+  const Lanes upper = __builtin_shufflevector(a, b, ((I & Width) == 0 ? I : n + I - Width)...);
+  b = __builtin_shufflevector(a, b, ((I & Width) == 0 ? I + Width : n + I)...);
+  a = upper;
+}
+
+template <int Width, class T, int N>
+TESSERA_INLINE_FUNCTION void transpose_blocks(vec<T, N> (&rows)[N]) {
+  if constexpr (Width < N) {
+    for (int r = 0; r < N; ++r) {
+      if ((r & Width) != 0) continue;
+      if constexpr (is_complex_v<T>)
+        exchange_blocks<2 * Width>(rows[r].parts.lanes, rows[r + Width].parts.lanes, std::make_index_sequence<2 * N>{});
+      else if constexpr (bit_lanes<T, N>)
+        exchange_blocks<Width>(rows[r].lanes.bits, rows[r + Width].lanes.bits, std::make_index_sequence<N>{});
+      else
+        exchange_blocks<Width>(rows[r].lanes, rows[r + Width].lanes, std::make_index_sequence<N>{});
+    }
+    transpose_blocks<2 * Width>(rows);
+  }
+}
+
+}  // namespace detail
+
+/// Row r, lane l becomes row l, lane r: in registers, by log2(N) rounds of exchanges on hosts.
+template <class T, int N>
+TESSERA_INLINE_FUNCTION void transpose(vec<T, N> (&rows)[N]) {
+  if constexpr (vec<T, N>::native || detail::bit_lanes<T, N>) {
+    detail::transpose_blocks<1>(rows);
+  } else {
+    for (int r = 0; r < N; ++r)
+      for (int l = 0; l < r; ++l) {
+        const T upper = rows[l][r];
+        rows[l].set(r, rows[r][l]);
+        rows[r].set(l, upper);
+      }
   }
 }
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <source_location>
+
+#include <tessera/core/views.hpp>
+#include <tessera/instantiated.hpp>
+#include <tessera/asum/problem.hpp>
+
+namespace tessera {
+namespace detail {
+template <class T, class Space>
+norm_result_t<T> run_asum(const Space& exec, const AsumProblem<T>& problem);  // defined in asum/any_type.hpp
+}  // namespace detail
+
+/// The sum of |x_i|, for complex numbers of |re| + |im|, as a host value; waits for it. Sums run in fp64 (integers: in
+/// 64 bits, modulo 2^64) and are rounded once; 0 for no elements; NaN where any element is NaN.
+/// \param exec  instance that runs it
+/// \param x     rank 1, any strides (0 too)
+/// Source: BLAS level 1 (asum).
+template <ExecutionSpace Space, VectorView XV>
+  requires(AccessibleFrom<XV, Space>)
+[[nodiscard]] norm_result_t<value_t<XV>> asum(const Space& exec, const XV& x, std::source_location /*where*/ = std::source_location::current()) {
+  return detail::run_asum<value_t<XV>, Space>(exec, {const_ref(x)});
+}
+
+/// The same into a rank-0 view in memory that exec writes; returns at once, and waits for nothing.
+/// \param result  rank-0 view of norm_result_t<T>
+template <ExecutionSpace Space, VectorView XV, MutableScalarView RV>
+  requires(AccessibleFrom<XV, Space> && AccessibleFrom<RV, Space> &&
+           std::same_as<value_t<RV>, norm_result_t<value_t<XV>>>)
+void asum(const Space& exec, const XV& x, const RV& result, std::source_location /*where*/ = std::source_location::current()) {
+  detail::run_asum<value_t<XV>, Space>(exec, {const_ref(x), ref(result).pointer});
+}
+
+}  // namespace tessera

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// transpose for element types that the library does not bring compiled: include this instead of
+/// tessera/transpose.hpp. Everywhere below, y(i, j) = x(i, j) with i the dimension in which y is closest; x is closest
+/// in j, or else this is a copy.
+
+#include <tessera/core/trace.hpp>
+#include <tessera/level1/elementwise.hpp>
+#include <tessera/transpose.hpp>
+
+namespace tessera::detail {
+
+template <class T>
+TESSERA_INLINE_FUNCTION T conj_if(bool conj, const T& x) {
+  if constexpr (is_complex_v<T>) return conj ? conj_value(x) : x;
+  return x;
+}
+
+/// What is close in x is close in y too: a copy, bit by bit.
+template <class T, class Space, Access access>
+struct CopyBody {
+  static constexpr int lanes = lanes_of<Space, T, T, access>;
+  const T* x;
+  T* y;
+  index_t xs, ys;
+  bool conj;
+
+  TESSERA_INLINE_FUNCTION void move(index_t in_x, index_t in_y) {
+    x += in_x;
+    y += in_y;
+  }
+  template <int U>
+  TESSERA_INLINE_FUNCTION void group(index_t i, index_t step) const {
+    vec<T, lanes> v[U];
+    for (int u = 0; u < U; ++u) v[u] = fetch<Space, access, lanes>(x, xs, i + u * step);
+    if constexpr (is_complex_v<T>)
+      if (conj)
+        for (int u = 0; u < U; ++u) v[u] = tessera::conj(v[u]);
+    for (int u = 0; u < U; ++u) put<Space, access>(v[u], y, ys, i + u * step);
+  }
+  TESSERA_INLINE_FUNCTION void single(index_t i) const { y[i * ys] = conj_if(conj, x[i * xs]); }
+};
+template <class T, class Space, Access access>
+struct CopyKernel {
+  CopyBody<T, Space, access> body;
+  template <class Visitor>
+  TESSERA_INLINE_FUNCTION void visit(const Visitor& visitor) const {
+    CopyBody<T, Space, access> here = body;
+    visitor(here);
+  }
+};
+
+/// The tile of a team. A block of `block` x `block` elements is turned round in one thread's registers, so that every
+/// move of memory is a whole vector. On hosts blocks go from memory to memory, a cache line wide; on devices through
+/// scratch, where the tile lies transposed in chunks of one vector, spread over the banks by a swizzle of the chunk's
+/// number, so that both sides of memory are read and written in stretches of 256 bytes or more.
+template <class Space, class T>
+struct TransposeShape {
+  static constexpr bool is_host = machine<Space>::is_host;
+  static constexpr int bytes = static_cast<int>(sizeof(T));
+  static constexpr int at_most(int a, int b) { return a < b ? a : b; }
+  static constexpr int at_least(int a, int b) { return a > b ? a : b; }
+  static constexpr int block = is_host ? at_most(machine<Space>::simd_bytes / bytes, machine<Space>::vector_registers / 2)
+                                       : at_most(16 / bytes, 8);
+  static constexpr int threads = is_host ? 1 : 256;
+  static constexpr int across = is_host ? at_least(512 / bytes / block, 1) : 16;        // blocks in j
+  static constexpr int down = is_host ? at_least(64 / block, 1) : bytes < 8 ? 16 : 32;  // blocks in i
+  static constexpr int width = across * block;   // of the tile in j
+  static constexpr int height = down * block;    // in i
+  static constexpr int scratch = is_host ? 0 : width * height * bytes;
+};
+
+template <class Space, class T, bool Vectors>
+struct TransposeTiles {
+  using Shape = TransposeShape<Space, T>;
+  static constexpr int block = Shape::block, width = Shape::width, height = Shape::height;
+  using V = vec<T, block>;
+  PairOfMatrices<T> p;
+  index_t tiles_down, tiles;
+
+  KOKKOS_FUNCTION void operator()(const typename Teams<Space>::member_type& team) const {
+    for (index_t tile = team.league_rank(); tile < tiles; tile += team.league_size()) {
+      const index_t i = tile % tiles_down * height, j = tile / tiles_down * width;
+      const auto rows = static_cast<int>(p.rows - i < height ? p.rows - i : height);
+      const auto columns = static_cast<int>(p.columns - j < width ? p.columns - j : width);
+      if constexpr (Shape::is_host)
+        from_memory_to_memory(p.x + i * p.xs0 + j * p.xs1, p.y + i * p.ys0 + j * p.ys1, rows, columns);
+      else
+        through_scratch(team, p.x + i * p.xs0 + j * p.xs1, p.y + i * p.ys0 + j * p.ys1, rows, columns);
+    }
+  }
+
+  TESSERA_INLINE_FUNCTION void turn(V (&rows)[block]) const {
+    tessera::transpose(rows);
+    if constexpr (is_complex_v<T>)
+      if (p.conj)
+        for (int r = 0; r < block; ++r) rows[r] = tessera::conj(rows[r]);
+  }
+
+  TESSERA_INLINE_FUNCTION void from_memory_to_memory(const T* x, T* y, int rows, int columns) const {
+    int whole_rows = 0, whole_columns = 0;
+    if constexpr (Vectors) {
+      whole_rows = rows / block * block;
+      whole_columns = columns / block * block;
+      for (int j = 0; j < whole_columns; j += block)
+        for (int i = 0; i < whole_rows; i += block) {
+          V v[block];
+          for (int r = 0; r < block; ++r) v[r] = V::load(x + (i + r) * p.xs0 + j);
+          turn(v);
+          for (int r = 0; r < block; ++r) v[r].store(y + i + (j + r) * p.ys1);
+        }
+    }
+    for (int j = 0; j < columns; ++j)
+      for (int i = j < whole_columns ? whole_rows : 0; i < rows; ++i)
+        y[i * p.ys0 + j * p.ys1] = conj_if(p.conj, x[i * p.xs0 + j * p.xs1]);
+  }
+
+  template <class Member>
+  TESSERA_INLINE_FUNCTION void through_scratch(const Member& team, const T* x, T* y, int rows, int columns) const {
+    constexpr int chunks = height / block;  // in a row of the transposed tile
+    constexpr int threads = Shape::threads;
+    T* const scratch = static_cast<T*>(team.team_shmem().get_shmem_aligned(Shape::scratch, 16));
+    const int id = static_cast<int>(team.team_rank());
+    const auto place = [](int chunk, int j) { return j * height + (chunk ^ (j / block & 7)) * block; };
+    if (Vectors && rows == height && columns == width) {
+      for (int b = id; b < Shape::across * chunks; b += threads) {
+        const int bj = b % Shape::across, bi = b / Shape::across;
+        V v[block];
+        for (int r = 0; r < block; ++r) v[r] = V::load_aligned(x + (bi * block + r) * p.xs0 + bj * block);
+        turn(v);
+        for (int r = 0; r < block; ++r) v[r].store_aligned(scratch + place(bi, bj * block + r));
+      }
+      team.team_barrier();
+      for (int u = id; u < width * chunks; u += threads) {
+        const int chunk = u % chunks, j = u / chunks;
+        V::load_aligned(scratch + place(chunk, j)).store_aligned(y + j * p.ys1 + chunk * block);
+      }
+    } else {
+      for (int e = id; e < width * height; e += threads) {
+        const int j = e % width, i = e / width;
+        if (i < rows && j < columns)
+          scratch[place(i / block, j) + i % block] = conj_if(p.conj, x[i * p.xs0 + j * p.xs1]);
+      }
+      team.team_barrier();
+      for (int e = id; e < width * height; e += threads) {
+        const int i = e % height, j = e / height;
+        if (i < rows && j < columns) y[i * p.ys0 + j * p.ys1] = scratch[place(i / block, j) + i % block];
+      }
+    }
+    team.team_barrier();  // before the next tile overwrites the scratch
+  }
+};
+
+/// A square matrix onto itself: a team swaps two tiles that mirror each other, or turns one of the diagonal.
+template <class Space, class T>
+struct TransposeInPlace {
+  static constexpr int side = sizeof(T) > 8 ? 16 : 32;
+  static constexpr int pitch = side + 1;  // against bank conflicts
+  static constexpr int scratch = 2 * side * pitch * static_cast<int>(sizeof(T));
+  T* a;
+  index_t n, s0, s1;
+  index_t across;  // tiles in a row
+  bool conj;
+
+  KOKKOS_FUNCTION void operator()(const typename Teams<Space>::member_type& team) const {
+    T* const upper = static_cast<T*>(team.team_shmem().get_shmem_aligned(scratch, 16));
+    T* const lower = upper + side * pitch;
+    const int id = static_cast<int>(team.team_rank()), size = static_cast<int>(team.team_size());
+    for (index_t tile = team.league_rank(); tile < across * across; tile += team.league_size()) {
+      const index_t i0 = tile % across * side, j0 = tile / across * side;
+      if (i0 > j0) continue;  // the team of the mirrored tile does both
+      for (int e = id; e < side * side; e += size) {
+        const int i = e % side, j = e / side;
+        if (i0 + i < n && j0 + j < n) upper[j * pitch + i] = a[(i0 + i) * s0 + (j0 + j) * s1];
+        if (j0 + i < n && i0 + j < n) lower[j * pitch + i] = a[(j0 + i) * s0 + (i0 + j) * s1];
+      }
+      team.team_barrier();
+      for (int e = id; e < side * side; e += size) {
+        const int i = e % side, j = e / side;
+        if (i0 + i < n && j0 + j < n) a[(i0 + i) * s0 + (j0 + j) * s1] = conj_if(conj, lower[i * pitch + j]);
+        if (i0 != j0 && j0 + i < n && i0 + j < n) a[(j0 + i) * s0 + (i0 + j) * s1] = conj_if(conj, upper[i * pitch + j]);
+      }
+      team.team_barrier();
+    }
+  }
+};
+
+/// Teams for `tiles`: all of them on devices (within the launch limit), a few a thread on hosts.
+template <class Space>
+index_t league_of(const Space& exec, index_t tiles) {
+  const index_t most = machine<Space>::is_host ? 8 * static_cast<index_t>(exec.concurrency()) : index_t{1} << 30;
+  return tiles < most ? tiles : most;
+}
+
+template <class T, class Space>
+void transpose_in_place(const Space& exec, const TransposeProblem<T>& p) {
+  using Kernel = TransposeInPlace<Space, T>;
+  const index_t n = p.b.extents[0];
+  // dimension 0 is the closer one, along which neighbours work
+  const bool swap = p.b.strides[1] == 1;
+  const index_t across = (n + Kernel::side - 1) / Kernel::side;
+  auto policy = Teams<Space>(exec, league_of(exec, across * across), machine<Space>::team_threads)
+                    .set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch + 16));
+  Kokkos::parallel_for("tessera::transpose::in_place", policy,
+                       Kernel{p.b.pointer, n, p.b.strides[swap ? 1 : 0], p.b.strides[swap ? 0 : 1], across, p.a.conj});
+}
+
+template <class T, class Space, bool Vectors>
+void transpose_tiles(const Space& exec, const PairOfMatrices<T>& pair) {
+  using Shape = TransposeShape<Space, T>;
+  const index_t down = (pair.rows + Shape::height - 1) / Shape::height;
+  const index_t tiles = down * ((pair.columns + Shape::width - 1) / Shape::width);
+  auto policy = Teams<Space>(exec, league_of(exec, tiles), Shape::threads)
+                    .set_scratch_size(0, Kokkos::PerTeam(Shape::scratch + 16));
+  Kokkos::parallel_for("tessera::transpose::tiles", policy, TransposeTiles<Space, T, Vectors>{pair, down, tiles});
+}
+
+template <class T, class Space>
+void run_transpose(const Space& exec, const TransposeProblem<T>& p) {
+  const Region region("tessera::transpose[portable]");
+  if (p.b.size() == 0) return;
+  if (p.a.pointer == p.b.pointer && p.b.size() > 1) return transpose_in_place<T, Space>(exec, p);
+  const MatrixRef<const T> x = transpose_ref(p.a);
+  PairOfMatrices<T> pair{x.pointer,    p.b.pointer,    p.b.extents[0], p.b.extents[1], x.strides[0],
+                         x.strides[1], p.b.strides[0], p.b.strides[1], x.conj};
+  pair.simplify();
+  const auto distance = [](index_t s) { return s < 0 ? -s : s; };
+  if (pair.columns == 1 || distance(pair.xs0) <= distance(pair.xs1)) {
+    const auto copy = [&]<Access access>(std::integral_constant<Access, access>) {
+      using Body = CopyBody<T, Space, access>;
+      run_elementwise(exec, "transpose", pair,
+                      CopyKernel<T, Space, access>{Body{pair.x, pair.y, pair.xs0, pair.ys0, pair.conj}}, Body::lanes);
+    };
+    if (pair.template unit<Space>())
+      copy(std::integral_constant<Access, Access::unit>{});
+    else
+      copy(std::integral_constant<Access, Access::strided>{});
+    return;
+  }
+  constexpr index_t block = TransposeShape<Space, T>::block;
+  const bool vectors =
+      unit_access<Space>(pair.x, pair.xs1) && unit_access<Space>(pair.y, pair.ys0) &&
+      (machine<Space>::is_host || (pair.xs0 % block == 0 && pair.ys1 % block == 0));
+  if (vectors)
+    transpose_tiles<T, Space, true>(exec, pair);
+  else
+    transpose_tiles<T, Space, false>(exec, pair);
+}
+
+}  // namespace tessera::detail
