@@ -42,6 +42,7 @@ bool worth_a_line(index_t iteration) {
 }
 
 void print_history(const App& app, const std::vector<double>& history) {
+  if (history.empty()) return;
   app.print("\n  iteration   ||r|| / ||b||\n");
   for (std::size_t i = 0; i < history.size(); ++i)
     if (i == 0 || i + 1 == history.size() || worth_a_line(static_cast<index_t>(i)))
@@ -170,11 +171,11 @@ bool run(App& app, const Parameters& p) {
   } else {
     outcome.ending = cg::Ending::breakdown;
     outcome.message = fault;
-    outcome.relative_residual = 1;  // x stayed zero
   }
 
   print_history(app, outcome.history);
   const double check = cg::independent_residual(exec, a, b, x);
+  if (!fault.empty()) outcome.relative_residual = check;  // of x = 0
   // two orders of summation may differ in the last digits of a residual
   const bool verified = outcome.converged() && check <= 1.05 * p.tolerance;
   app.result("iterations", outcome.iterations);

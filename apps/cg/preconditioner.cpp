@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <utility>
 
+#include <tessera/backends/enabled.hpp>
 #include <tessera/core/error.hpp>
 #include <tessera/core/machine.hpp>
 

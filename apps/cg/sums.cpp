@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <tessera/backends/enabled.hpp>
 #include <tessera/core/error.hpp>
 #include <tessera/core/machine.hpp>
 #include <tessera/dot.hpp>
