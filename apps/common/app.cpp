@@ -189,6 +189,7 @@ std::string App::parameter_name(std::string_view option) {
 }
 
 int App::run(int argc, char** argv, const std::function<bool()>& body) {
+  catch_signals();  // before anything slow: one that comes now is noticed at the first look
   const bool mpi = detail::start_mpi(argc, argv);
   m_world = Communicator::world();
   const int code = start_and_run(argc, argv, body);
@@ -222,7 +223,7 @@ int App::start_and_run(int argc, char** argv, const std::function<bool()>& body)
       print_backend_info();
       return exit_verified;
     }
-    catch_signals();
+    catch_signals();  // again: what was started may have put its own handlers there
     if (m_timings_table) enable_timings(true);
     bool verified = false;
     try {

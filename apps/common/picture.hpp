@@ -32,15 +32,15 @@ struct Image {
 [[nodiscard]] std::string encode_png(const Image& image);
 
 struct Series {
-  std::string name;  ///< for the legend; may be empty
-  std::vector<double> x;
-  std::vector<double> y;
+  std::string name{};  ///< for the legend; may be empty
+  std::vector<double> x{};
+  std::vector<double> y{};
 };
 
 struct PlotOptions {
-  std::string title;
-  std::string x_label;
-  std::string y_label;
+  std::string title{};
+  std::string x_label{};
+  std::string y_label{};
   bool log_x = false;  ///< points that are not above 0 are left out on a logarithmic axis
   bool log_y = false;
   bool markers = false;
@@ -52,10 +52,10 @@ struct PlotOptions {
 void write_png_plot(const std::filesystem::path& path, std::span<const Series> series, const PlotOptions& options);
 
 struct HeatmapOptions {
-  std::string title;
-  std::string x_label;
-  std::string y_label;
-  std::string value_label;          ///< at the colour bar
+  std::string title{};
+  std::string x_label{};
+  std::string y_label{};
+  std::string value_label{};        ///< at the colour bar
   std::array<double, 2> x_range{0, 1};
   std::array<double, 2> y_range{0, 1};
   /// Of the colours; where both are equal, the data's own.

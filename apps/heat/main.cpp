@@ -129,6 +129,7 @@ bool solve(app::App& app, const Options& o, const std::optional<CheckpointInfo>&
       next_look = solver.step() + std::clamp<index_t>(static_cast<index_t>(0.2 / pace), 1, 100000);
     }
     solver.wait();
+    if (!interrupted) app.progress(1, "done");
   }
   const index_t done = solver.step() - first;
   const double points = static_cast<double>(o.size) * static_cast<double>(o.size) * static_cast<double>(o.size);

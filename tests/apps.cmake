@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# The communicator, what the apps share, and how the apps behave from outside.
+tessera_test(communicator LIBRARIES tessera::core)
+
+# Several ranks on one node, as any user, on fewer cores than ranks; variables of other MPI libraries are harmless.
+set(tessera_mpi_environment
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+  PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_btl=self,sm,vader OMP_NUM_THREADS=1 OMP_PROC_BIND=false)
+if(TESSERA_ENABLE_MPI)
+  foreach(space IN LISTS TESSERA_SPACES)
+    foreach(ranks 2 3 4)
+      add_test(NAME communicator.${space}.ranks${ranks}
+               COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:test_communicator_${space}>)
+      set_tests_properties(communicator.${space}.ranks${ranks} PROPERTIES
+        ENVIRONMENT "${tessera_mpi_environment}" TIMEOUT 120 PROCESSORS 2)
+    endforeach()
+  endforeach()
+endif()
+
+if(NOT TARGET tessera_app_common)
+  return()
+endif()
+tessera_test(app_common HOST_ONLY LIBRARIES tessera::app_common)
+
+# tessera_app_test(name APP heat OPTIONS --size 9 [RANKS 4] [EXIT 0] [STDOUT regex] [STDERR regex] [JSON key=value ...]
+#                  [JSON_HAS key ...] [WITHIN seconds]); see apps/run.cmake
+function(tessera_app_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "APP;RANKS;EXIT;STDOUT;STDERR;WITHIN" "OPTIONS;JSON;JSON_HAS")
+  if(NOT TARGET tessera_app_${arg_APP} OR (arg_RANKS AND NOT TESSERA_ENABLE_MPI))
+    return()
+  endif()
+  set(command "$<TARGET_FILE:tessera_app_${arg_APP}>" ${arg_OPTIONS})
+  if(arg_RANKS)
+    list(PREPEND command "${MPIEXEC_EXECUTABLE}" "${MPIEXEC_NUMPROC_FLAG}" "${arg_RANKS}")
+  endif()
+  if(arg_JSON OR arg_JSON_HAS)
+    list(APPEND command --json -)
+  endif()
+  set(definitions "-DEXIT=${arg_EXIT}")
+  foreach(list_name IN ITEMS command arg_JSON arg_JSON_HAS)
+    list(JOIN ${list_name} "|" ${list_name})
+  endforeach()
+  foreach(part STDOUT STDERR WITHIN JSON JSON_HAS)
+    if(DEFINED arg_${part} AND NOT arg_${part} STREQUAL "")
+      list(APPEND definitions "-D${part}=${arg_${part}}")
+    endif()
+  endforeach()
+  add_test(NAME "app.${name}" COMMAND "${CMAKE_COMMAND}" ${definitions} "-DCOMMAND=${command}"
+                                      -P "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/apps/run.cmake")
+  set_tests_properties("app.${name}" PROPERTIES ENVIRONMENT "${tessera_mpi_environment}" TIMEOUT 300 LABELS app)
+endfunction()
+
+set(schema app version backend ranks parameters verified results timings)
+foreach(app stream heat gemm)
+  tessera_app_test(${app}.help APP ${app} OPTIONS --help EXIT 0 STDOUT "Examples:.*--json.*|--json.*Exit codes:.*130")
+  tessera_app_test(${app}.version APP ${app} OPTIONS --version EXIT 0 STDOUT "^${app} .Tessera ${PROJECT_VERSION}.")
+  tessera_app_test(${app}.backend_info APP ${app} OPTIONS --backend-info EXIT 0 STDOUT "Kokkos +[0-9].*device")
+  tessera_app_test(${app}.backend_info_json APP ${app} OPTIONS --backend-info EXIT 0 JSON app=${app}
+                   JSON_HAS backend ranks devices.0.name device.mpi)
+  tessera_app_test(${app}.unknown_option APP ${app} OPTIONS --jsn x EXIT 2 STDERR "did you mean --json")
+  tessera_app_test(${app}.json_folder_missing APP ${app} OPTIONS --json no/such/folder/x.json EXIT 2
+                   STDERR "no/such/folder/x.json.*No such file.*Make the folder")
+endforeach()
+
+tessera_app_test(stream.fp64 APP stream OPTIONS --size 100000 --repetitions 3 EXIT 0 STDERR "triad"
+                 JSON app=stream verified=ON ranks=1 parameters.size=100000 results.kernels.3.kernel=triad
+                 JSON_HAS ${schema} results.kernels.4.ratio timings.copy.gb_per_s)
+tessera_app_test(stream.fp32 APP stream OPTIONS --size 12345 --repetitions 4 --precision fp32 EXIT 0 JSON verified=ON)
+tessera_app_test(stream.one APP stream OPTIONS --size 1 --repetitions 1 EXIT 0 JSON verified=ON)
+tessera_app_test(stream.ranks APP stream RANKS 3 OPTIONS --size 10000 --repetitions 2 EXIT 0 JSON verified=ON ranks=3)
+tessera_app_test(stream.size_zero APP stream OPTIONS --size 0 EXIT 2 STDERR "--size.*not in range")
+tessera_app_test(stream.too_large APP stream OPTIONS --size 1000000000000 EXIT 2
+                 STDERR "needs .* TiB of memory.*Use a smaller --size")
+
+tessera_app_test(heat.fp64 APP heat OPTIONS --size 31 --steps 40 EXIT 0 STDERR "order of convergence"
+                 JSON app=heat verified=ON ranks=1 results.steps_done=40 parameters.precision=fp64
+                 JSON_HAS ${schema} results.error results.order results.field_hash timings.steps.gflop_per_s)
+tessera_app_test(heat.fp32 APP heat OPTIONS --size 24 --steps 30 --precision fp32 EXIT 0 JSON verified=ON)
+tessera_app_test(heat.no_steps APP heat OPTIONS --size 5 --steps 0 EXIT 0 JSON verified=ON results.steps_done=0)
+tessera_app_test(heat.one_cell APP heat OPTIONS --size 1 --steps 3 EXIT 0 JSON verified=ON)
+tessera_app_test(heat.not_a_number APP heat OPTIONS --size many EXIT 2 STDERR "--size.*many.*heat --help")
+tessera_app_test(heat.bad_precision APP heat OPTIONS --precision fp16 EXIT 2 STDERR "fp16 not in {fp32,fp64}")
+tessera_app_test(heat.bad_output APP heat OPTIONS --size 5 --output /proc/none EXIT 2 STDERR "folder .*/proc/none")
+tessera_app_test(heat.timings APP heat OPTIONS --size 9 --steps 5 --timings EXIT 0 STDOUT "region +calls.*tessera::heat::steps")
+tessera_app_test(heat.progress APP heat OPTIONS --size 9 --steps 5 --progress EXIT 0 STDERR "heat: .*100 %")
+# A26: every rank ends within ten seconds and the largest rank count is named
+tessera_app_test(heat.too_many_ranks APP heat RANKS 8 OPTIONS --size 1 EXIT 2 WITHIN 10
+                 STDERR "8 ranks for a grid of 1 x 1 x 1 cells.*largest rank count is 1")
+tessera_app_test(heat.prime_ranks APP heat RANKS 7 OPTIONS --size 5 EXIT 2 WITHIN 10
+                 STDERR "largest rank count is 125, and the largest not above 7 is 6")
+tessera_app_test(heat.a_cell_a_rank APP heat RANKS 8 OPTIONS --size 2 --steps 9 EXIT 0 JSON verified=ON ranks=8)
+
+foreach(type fp64 fp32 fp16 bf16)
+  foreach(op NN NT TN TT)
+    tessera_app_test(gemm.${type}.${op} APP gemm OPTIONS --type ${type} --op ${op} --m 67 --n 45 --k 131 --layout-a right
+                     --layout-c right --alpha 1.5 --beta -0.5 --repetitions 1 EXIT 0
+                     JSON verified=ON JSON_HAS ${schema} results.path results.reasons results.paths.0.path)
+  endforeach()
+endforeach()
+tessera_app_test(gemm.portable APP gemm OPTIONS --m 64 --n 64 --k 64 --path portable --repetitions 1 EXIT 0
+                 STDOUT "path: gemm.portable.*verified")
+tessera_app_test(gemm.no_inner APP gemm OPTIONS --k 0 --m 8 --n 9 --repetitions 1 EXIT 0 JSON verified=ON)
+tessera_app_test(gemm.empty APP gemm OPTIONS --m 0 --repetitions 1 EXIT 0 JSON verified=ON)
+tessera_app_test(gemm.unknown_path APP gemm OPTIONS --path fastest EXIT 2 STDERR "fastest.*portable")
+tessera_app_test(gemm.table APP gemm OPTIONS --table --repetitions 2 EXIT 0 STDERR "fp32 .*1001 x 999 x 1003"
+                 JSON verified=ON JSON_HAS results.table.9.gflop_per_s)
+
+# The same bits on any number of ranks.
+if(TARGET tessera_app_heat AND TESSERA_ENABLE_MPI)
+  foreach(precision fp32 fp64)
+    set(options "--size|25|--steps|40|--precision|${precision}")
+    set(commands "$<TARGET_FILE:tessera_app_heat>|${options}")
+    foreach(ranks 2 3 4 6 8)
+      string(APPEND commands
+             "//${MPIEXEC_EXECUTABLE}|${MPIEXEC_NUMPROC_FLAG}|${ranks}|$<TARGET_FILE:tessera_app_heat>|${options}")
+    endforeach()
+    string(APPEND commands
+           "//${MPIEXEC_EXECUTABLE}|${MPIEXEC_NUMPROC_FLAG}|8|$<TARGET_FILE:tessera_app_heat>|${options}|--no-overlap")
+    add_test(NAME app.heat.ranks_agree.${precision}
+             COMMAND "${CMAKE_COMMAND}" -DFIELDS=results.field_hash|results.error "-DCOMMANDS=${commands}"
+                     -P "${CMAKE_CURRENT_LIST_DIR}/apps/agree.cmake")
+    set_tests_properties(app.heat.ranks_agree.${precision} PROPERTIES
+      ENVIRONMENT "${tessera_mpi_environment}" TIMEOUT 300 LABELS app)
+  endforeach()
+endif()
+if(TARGET tessera_app_heat)
+  set(launcher "")
+  if(TESSERA_ENABLE_MPI)
+    set(launcher "${MPIEXEC_EXECUTABLE}" "${MPIEXEC_NUMPROC_FLAG}" 2)
+  endif()
+  add_test(NAME app.heat.interrupt COMMAND sh "${CMAKE_CURRENT_LIST_DIR}/apps/interrupt.sh"
+           $<TARGET_FILE:tessera_app_heat> "${CMAKE_CURRENT_BINARY_DIR}/interrupt" ${launcher})
+  set_tests_properties(app.heat.interrupt PROPERTIES ENVIRONMENT "${tessera_mpi_environment}" TIMEOUT 300 LABELS app)
+endif()
