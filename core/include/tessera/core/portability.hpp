@@ -28,3 +28,11 @@
 #else
 #define TESSERA_CALLS_ANYTHING
 #endif
+
+/// Whether __builtin_shufflevector may take its indices from a pack: the CUDA front end hands the host compiler such a
+/// call with the pack no longer expanded (nvcc 13.0 with g++ 14).
+#if defined(__CUDACC__)
+#define TESSERA_PACK_SHUFFLES 0
+#else
+#define TESSERA_PACK_SHUFFLES 1
+#endif

@@ -553,12 +553,15 @@ namespace detail {
 template <int Which, class R, int N2>
 TESSERA_INLINE_FUNCTION vec<R, N2> pair_shuffle(const vec<R, N2>& v) {
   vec<R, N2> r;
+#if TESSERA_PACK_SHUFFLES
   if constexpr (vec<R, N2>::native) {
     const auto pick = [&]<std::size_t... I>(std::index_sequence<I...>) {
       r.lanes = __builtin_shufflevector(v.lanes, v.lanes, (Which == 0 ? I & ~1u : Which == 1 ? I | 1u : I ^ 1u)...);
     };
     pick(std::make_index_sequence<N2>{});
-  } else {
+  } else
+#endif
+  {
     for (int i = 0; i < N2; ++i) r.set(i, v[Which == 0 ? i & ~1 : Which == 1 ? i | 1 : i ^ 1]);
   }
   return r;
@@ -728,10 +731,19 @@ namespace detail {
 /// Exchanges, between two rows of a square of lanes, the blocks of `Width` lanes that lie off its diagonal.
 template <int Width, class Lanes, std::size_t... I>
 TESSERA_INLINE_FUNCTION void exchange_blocks(Lanes& a, Lanes& b, std::index_sequence<I...>) {
+#if TESSERA_PACK_SHUFFLES
   constexpr std::size_t n = sizeof...(I);
   const Lanes upper = __builtin_shufflevector(a, b, ((I & Width) == 0 ? I : n + I - Width)...);
   b = __builtin_shufflevector(a, b, ((I & Width) == 0 ? I + Width : n + I)...);
   a = upper;
+#else
+  const Lanes lower = b;
+  for (std::size_t i = 0; i < sizeof...(I); ++i) {
+    if ((i & Width) != 0) continue;
+    b[i] = a[i + Width];
+    a[i + Width] = lower[i];
+  }
+#endif
 }
 
 template <int Width, class T, int N>
