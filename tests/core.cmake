@@ -29,4 +29,6 @@ tessera_probe(stopped_at_start ARGUMENTS late
 tessera_probe(lifetime ARGUMENTS run --kokkos-num-threads=1
   PASS "before: .*before Kokkos started.*arguments left: 2\n(.*\n)?handle destroyed while Kokkos runs\nafter: .*after Kokkos ended.*\nKokkos stays ended"
   FAIL "region +calls|is gone|accepted")
+tessera_probe(devices ARGUMENTS run ENVIRONMENT "TESSERA_LOG=devices"
+  PASS "tessera.devices. Tessera [0-9.]+ over Kokkos.*tessera.devices. .* cores, architecture .*, built for ")
 tessera_probe(timings ARGUMENTS run ENVIRONMENT "TESSERA_TIMINGS=1" PASS "region +calls.*\ntessera::probe +1 ")

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Errors, versions, devices, the registry, regions: core apart from views.
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch_message.hpp>
@@ -10,6 +8,7 @@
 #include <memory>
 #include <sstream>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include <tessera/backends/architecture.hpp>
@@ -275,7 +274,9 @@ TEST_CASE("regions nest in the table of times", "[core][trace]") {
     const tessera::Region inner("tessera::inner");
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
-  { const tessera::Region alone("tessera::inner"); }
+  {
+    const tessera::Region alone("tessera::inner");
+  }
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([] {
@@ -283,7 +284,9 @@ TEST_CASE("regions nest in the table of times", "[core][trace]") {
     });
   for (auto& t : threads) t.join();
   tessera::enable_timings(false);
-  { const tessera::Region unseen("tessera::unseen"); }
+  {
+    const tessera::Region unseen("tessera::unseen");
+  }
 
   std::ostringstream text;
   tessera::print_timings(text);

@@ -156,7 +156,9 @@ TEST_CASE("in place means exactly the same elements", "[core][overlap]") {
 
 TEST_CASE("random boxes: what is proved is true, and rectangles are decided exactly", "[core][overlap]") {
   std::mt19937 random(20240607);
-  const auto pick = [&](index_t low, index_t high) { return std::uniform_int_distribution<index_t>(low, high)(random); };
+  const auto pick = [&](index_t low, index_t high) {
+    return std::uniform_int_distribution<index_t>(low, high)(random);
+  };
   int proved = 0, disjoint = 0, open = 0;
   for (int trial = 0; trial < 20000; ++trial) {
     const auto any = [&] {

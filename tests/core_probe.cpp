@@ -25,7 +25,9 @@ tessera::Registry<Handle>& handles() {
   return registry;
 }
 
-void use_handle() { handles().get({"device", 1}, [] { return std::make_unique<Handle>(); }); }
+void use_handle() {
+  handles().get({"device", 1}, [] { return std::make_unique<Handle>(); });
+}
 
 void expect_refusal(const char* when) {
   try {
@@ -53,9 +55,8 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (std::strcmp(what, "late") == 0) {
-    tessera::detail::add_startup_check([] {
-      throw tessera::Error("probe", "a device of another kind", "the kind built for", "Rebuild");
-    });
+    tessera::detail::add_startup_check(
+        [] { throw tessera::Error("probe", "a device of another kind", "the kind built for", "Rebuild"); });
     try {
       const tessera::ScopeGuard guard(argc, argv);
     } catch (const tessera::Error& error) {

@@ -175,13 +175,15 @@ TEST_CASE("adopt refuses what is no view, and says why", "[core][adopt]") {
   const auto adopting = [&](double* pointer, E2 extents, E2 strides) {
     return message([&] { (void)tessera::adopt(pointer, extents, strides); });
   };
-  CHECK_THAT(adopting(data, {-1, 2}, {2, 1}), ContainsSubstring("tessera::adopt: extent 0 is -1; extents are 0 or more"));
+  CHECK_THAT(adopting(data, {-1, 2}, {2, 1}),
+             ContainsSubstring("tessera::adopt: extent 0 is -1; extents are 0 or more"));
   CHECK_THAT(adopting(data, {4, 2}, {2, 0}), ContainsSubstring("stride 1 is 0; strides are 1 or more, in elements"));
   CHECK_THAT(adopting(data, {4, 2}, {-2, 1}), ContainsSubstring("stride 0 is -2"));
   CHECK_THAT(adopting(nullptr, {4, 2}, {2, 1}), ContainsSubstring("the pointer is null and no extent is 0"));
   auto* const crooked = reinterpret_cast<double*>(reinterpret_cast<char*>(data) + 3);
   CHECK_THAT(adopting(crooked, {2, 2}, {2, 1}), ContainsSubstring("not aligned to 8 bytes"));
-  CHECK_THAT(adopting(data, {4, 3}, {2, 1}), ContainsSubstring("stride 0 is 2 and the dimensions of smaller stride span 3"));
+  CHECK_THAT(adopting(data, {4, 3}, {2, 1}),
+             ContainsSubstring("stride 0 is 2 and the dimensions of smaller stride span 3"));
   CHECK_THAT(adopting(data, {4, 3}, {1, 1}), ContainsSubstring("different indices must name different elements"));
   const index_t huge = index_t{1} << 61;
   CHECK_THAT(adopting(data, {2, huge}, {huge, 1}), ContainsSubstring("more bytes than 64 bits count"));

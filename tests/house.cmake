@@ -16,12 +16,15 @@ endif()
 # descriptions and what they stand on) must not bring Kokkos, since device code without Kokkos reads them.
 set(header_folders core/include algorithms/include backends/include)
 if(TARGET tessera::app_common)
-  list(APPEND header_folders apps/common/include)
+  list(APPEND header_folders apps)
 endif()
 set(header_sources "")
 foreach(folder IN LISTS header_folders)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/${folder}"
        "${PROJECT_SOURCE_DIR}/${folder}/*.hpp")
+  if(folder STREQUAL "apps")
+    list(FILTER headers INCLUDE REGEX "^common/")
+  endif()
   foreach(header IN LISTS headers)
     if((header MATCHES "backends/cuda/" AND NOT "Cuda" IN_LIST TESSERA_SPACES) OR
        (header MATCHES "backends/hip/" AND NOT "HIP" IN_LIST TESSERA_SPACES))

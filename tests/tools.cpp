@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What profiling tools see of every public algorithm: labels of one shape, every kernel on the instance that was
 // passed, no fence and no unlabelled allocation in calls that promise to return at once.
+#include <algorithm>
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <functional>
@@ -9,6 +10,8 @@
 #include <string>
 #include <support/instances.hpp>
 #include <support/tool_events.hpp>
+#include <utility>
+#include <vector>
 
 #include <tessera/backends/enabled.hpp>
 #ifdef TESSERA_TEST_AXPBY
@@ -120,7 +123,8 @@ TEST_CASE("tools: scal", "[tools]") {
     const Vector x("x", n);
     check("scal", Returns::at_once, [&](const Space& e) { tessera::scal(e, 2.0, x); });
     const Right pairs("pairs", n, 2);
-    check("scal", Returns::at_once, [&](const Space& e) { tessera::scal(e, 2.0, Kokkos::subview(pairs, Kokkos::ALL, 1)); });
+    check("scal", Returns::at_once,
+          [&](const Space& e) { tessera::scal(e, 2.0, Kokkos::subview(pairs, Kokkos::ALL, 1)); });
   }
 }
 #endif
@@ -190,8 +194,9 @@ TEST_CASE("tools: gemm", "[tools]") {
       const Left a("a", n, n + 1), c("c", n, n + 2);
       const Right b("b", n + 1, n + 2);
       const bool has_kernels = path[0] != '\0';  // a vendor's kernels are not Kokkos's
-      check("gemm", Returns::at_once,
-            [&](const Space& e) { tessera::gemm(e, 2.0, a, b, 1.0, c, {.path = path}); }, has_kernels);
+      check(
+          "gemm", Returns::at_once, [&](const Space& e) { tessera::gemm(e, 2.0, a, b, 1.0, c, {.path = path}); },
+          has_kernels);
     }
 }
 #endif
@@ -202,6 +207,29 @@ TEST_CASE("tools: transpose", "[tools]") {
     const Left a("a", n, n + 3);
     const Left b("b", n + 3, n);
     check("transpose", Returns::at_once, [&](const Space& e) { tessera::transpose(e, a, b); });
+  }
+}
+#endif
+
+#ifdef TESSERA_TEST_SPMV
+TEST_CASE("tools: spmv", "[tools]") {
+  const Space exec;
+  for (const index_t n : {1, 40, 3000}) {
+    std::vector<index_t> rows, columns;
+    std::vector<double> values;
+    for (index_t i = 0; i < n; ++i)
+      for (index_t j = i; j < std::min(n, i + 1 + (i == n / 2 ? n : 5)); ++j) {  // one long row
+        rows.push_back(i);
+        columns.push_back(j);
+        values.push_back(1);
+      }
+    const auto a = tessera::csr_from_triplets(exec, n, n, rows, columns, values);
+    const Vector x("x", n), y("y", n);
+    for (const auto op : {tessera::Op::none, tessera::Op::transpose}) {
+      check("spmv", Returns::at_once, [&](const Space& e) { tessera::spmv(e, 2.0, a, x, 1.0, y, {.op = op}); });
+      const auto plan = tessera::plan_spmv(exec, a, op);
+      check("spmv", Returns::at_once, [&](const Space& e) { plan.run(e, 2.0, a, x, 0.0, y); });
+    }
   }
 }
 #endif

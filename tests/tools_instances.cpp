@@ -60,7 +60,8 @@ struct Chain {
   [[nodiscard]] std::vector<double> result(const Space& exec) const {
     std::vector<double> all;
     for (const Matrix& m : {a, c}) {
-      const auto host = Kokkos::create_mirror_view(Kokkos::view_alloc(Kokkos::HostSpace(), Kokkos::WithoutInitializing), m);
+      const auto host =
+          Kokkos::create_mirror_view(Kokkos::view_alloc(Kokkos::HostSpace(), Kokkos::WithoutInitializing), m);
       Kokkos::deep_copy(exec, host, m);
       exec.fence("test");
       all.insert(all.end(), host.data(), host.data() + host.size());

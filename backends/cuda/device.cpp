@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <cuda_runtime_api.h>
-
 #include <map>
 #include <mutex>
 #include <vector>
@@ -8,6 +7,7 @@
 #include <tessera/backends/architecture.hpp>
 #include <tessera/backends/cuda/device.hpp>
 #include <tessera/core/error.hpp>
+#include <tessera/core/log.hpp>
 #include <tessera/core/scope_guard.hpp>
 
 namespace tessera::cuda {
@@ -103,10 +103,17 @@ bool add_architecture_check() {
     int count = 0;
     const cudaError_t status = cudaGetDeviceCount(&count);
     std::vector<backends::ArchitectureMatch> matches;
-    for (int i = 0; status == cudaSuccess && i < count; ++i)
+    std::string built;
+    for (const int b : built_for())
+      built += (built.empty() ? "" : ", ") + std::to_string(b / 10) + "." + std::to_string(b % 10);
+    for (int i = 0; status == cudaSuccess && i < count; ++i) {
+      log_line("devices", "gpu" + std::to_string(i) + ": architecture " +
+                              std::to_string(attribute(cudaDevAttrComputeCapabilityMajor, i)) + "." +
+                              std::to_string(attribute(cudaDevAttrComputeCapabilityMinor, i)) + ", built for " + built);
       matches.push_back(backends::match_compute_capability(built_for(), attribute(cudaDevAttrComputeCapabilityMajor, i),
                                                            attribute(cudaDevAttrComputeCapabilityMinor, i),
                                                            "gpu" + std::to_string(i)));
+    }
     backends::judge_devices(matches, "NVIDIA",
                             status == cudaSuccess ? "the driver reports no device" : cudaGetErrorString(status));
   });

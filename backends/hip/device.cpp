@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <hip/hip_runtime_api.h>
-
 #include <map>
 #include <mutex>
 #include <vector>
@@ -8,6 +7,7 @@
 #include <tessera/backends/architecture.hpp>
 #include <tessera/backends/hip/device.hpp>
 #include <tessera/core/error.hpp>
+#include <tessera/core/log.hpp>
 #include <tessera/core/scope_guard.hpp>
 
 namespace tessera::hip {
@@ -94,6 +94,7 @@ bool add_architecture_check() {
     std::vector<backends::ArchitectureMatch> matches;
     for (int i = 0; status == hipSuccess && i < count; ++i) {
       const DeviceInfo& info = device_info(i);
+      log_line("devices", info.key + ": architecture " + info.architecture + ", built for " + info.architecture_built);
       matches.push_back(backends::match_gfx(TESSERA_GPU_ARCH, info.architecture, info.name));
     }
     backends::judge_devices(matches, "AMD",

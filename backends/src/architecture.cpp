@@ -17,10 +17,14 @@ struct Known {
 };
 
 // https://developer.nvidia.com/cuda-gpus; the options are those of Kokkos 5
-constexpr Known known[] = {{70, "VOLTA70", ""},          {75, "TURING75", ""},
-                           {80, "AMPERE80", "cuda-ampere"}, {86, "AMPERE86", "cuda-ampere"},
-                           {89, "ADA89", "cuda-ada"},    {90, "HOPPER90", "cuda-hopper"},
-                           {100, "BLACKWELL100", "cuda-blackwell"}, {120, "BLACKWELL120", "cuda-blackwell"}};
+constexpr Known known[] = {{70, "VOLTA70", ""},
+                           {75, "TURING75", ""},
+                           {80, "AMPERE80", "cuda-ampere"},
+                           {86, "AMPERE86", "cuda-ampere"},
+                           {89, "ADA89", "cuda-ada"},
+                           {90, "HOPPER90", "cuda-hopper"},
+                           {100, "BLACKWELL100", "cuda-blackwell"},
+                           {120, "BLACKWELL120", "cuda-blackwell"}};
 
 std::string dotted(int capability) { return std::to_string(capability / 10) + "." + std::to_string(capability % 10); }
 
@@ -85,8 +89,10 @@ std::vector<int> capabilities_named(const std::string& names) {
 void judge_devices(const std::vector<ArchitectureMatch>& matches, const std::string& vendor,
                    const std::string& why_none) {
   if (matches.empty())
-    throw Error("tessera::ScopeGuard", "this build drives " + vendor + " GPUs and this process sees none (" + why_none + ")",
-                "a GPU must be visible", "Run on a node that has one, look at its *_VISIBLE_DEVICES variable, or use a build for CPUs");
+    throw Error("tessera::ScopeGuard",
+                "this build drives " + vendor + " GPUs and this process sees none (" + why_none + ")",
+                "a GPU must be visible",
+                "Run on a node that has one, look at its *_VISIBLE_DEVICES variable, or use a build for CPUs");
   std::string all;
   for (const ArchitectureMatch& m : matches) all += (all.empty() ? "" : "; ") + m.text;
   if (std::ranges::none_of(matches, &ArchitectureMatch::runs))

@@ -79,7 +79,8 @@ std::optional<Rows> as_rows(const Normal& n, index_t element_bytes) {
 bool row_meets(const Rows& row, const Rows& rows) {
   // the first of `rows` that does not end before `row` begins
   index_t r = 0;
-  if (rows.pitch > 0 && rows.first + rows.width <= row.first) r = (row.first - rows.first - rows.width) / rows.pitch + 1;
+  if (rows.pitch > 0 && rows.first + rows.width <= row.first)
+    r = (row.first - rows.first - rows.width) / rows.pitch + 1;
   return r < rows.count && rows.first + r * rows.pitch < row.first + row.width;
 }
 

@@ -46,7 +46,8 @@ void on_finalize(const std::shared_ptr<void>& owner, std::function<void()> actio
 void require_running(std::string_view what, const std::source_location& where) {
   require(Kokkos::is_initialized() && !Kokkos::is_finalized(), [&] {
     return Error("tessera::Registry",
-                 std::string(what) + " were asked for " + (Kokkos::is_finalized() ? "after Kokkos ended" : "before Kokkos started"),
+                 std::string(what) + " were asked for " +
+                     (Kokkos::is_finalized() ? "after Kokkos ended" : "before Kokkos started"),
                  "handles and workspaces live while Kokkos runs", "Keep a tessera::ScopeGuard for the length of main",
                  where);
   });

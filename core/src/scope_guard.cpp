@@ -5,6 +5,8 @@
 #include <vector>
 
 #include <tessera/core/config.hpp>
+#include <tessera/core/device.hpp>
+#include <tessera/core/log.hpp>
 #include <tessera/core/scope_guard.hpp>
 #include <tessera/core/trace.hpp>
 
@@ -42,7 +44,7 @@ bool add_startup_check(std::function<void()> check) {
 }  // namespace detail
 
 ScopeGuard::ScopeGuard(int& argc, char** argv, const detail::Abi& user, std::source_location where) {
-  detail::check_compiled_abi(user, TESSERA_ABI_OF_THIS_FILE, where);
+  detail::check_compiled_abi(user, {version(), kokkos_version_built()}, where);
   const bool start_kokkos = !Kokkos::is_initialized() && !Kokkos::is_finalized();
   if (start_kokkos)
     for (const auto& check : startup_checks()) check();
@@ -61,6 +63,12 @@ ScopeGuard::ScopeGuard(int& argc, char** argv, const detail::Abi& user, std::sou
       m_started_kokkos = true;
     }
     detail::check_running_kokkos(kokkos_version_built(), kokkos_version_found(), where);
+    if (m_started_kokkos && log_enabled("devices") && first_rank()) {
+      const DeviceInfo host = detail::host_device_info(Kokkos::DefaultHostExecutionSpace::name());
+      log_line("devices", build_description());
+      log_line("devices", host.name + ", " + std::to_string(host.units) + " cores, architecture " + host.architecture +
+                              ", built for " + host.architecture_built);
+    }
   } catch (...) {  // no destructor runs for what was not constructed
     finish();
     throw;

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include <tessera/axpby.hpp>
+#include <tessera/gemm.hpp>
+#include <tessera/gemv.hpp>
 
 namespace {
 
@@ -29,7 +31,7 @@ struct tessera::view_traits<FarView<T, Rank>> {
   using memory_space = FarMemory;
   static constexpr int rank = Rank;
   static constexpr bool conjugates = false;
-  static StridedRef<T, Rank> ref(const FarView<T, Rank>&) { return {}; }
+  static StridedRef<T, Rank == 0 ? 1 : Rank> ref(const FarView<T, Rank>&) { return {}; }
 };
 
 namespace {
@@ -65,6 +67,8 @@ void calls() {
   tessera::axpby(exec, 2.0, x, 1.0, y);
   tessera::axpby(exec, s, fixed, fixed_scalar, y);
   tessera::axpby(exec, 2, tessera::conjugated(z), 1, z);
+  tessera::gemv(exec, 1.0, a, x, s, y);
+  tessera::gemm(exec, 1.0, fixed_matrix, tessera::transposed(a), s, a);
   wants_vector(fixed);
   wants_matrix(tessera::transposed(fixed_matrix));
   wants_mutable_matrix(tessera::transposed(a));
@@ -72,28 +76,37 @@ void calls() {
   wants_scalar(fixed_scalar);
   wants_mutable_scalar(s);
 #else
-  tessera::axpby(0, 2.0, x, 1.0, y);                             // refused by: ExecutionSpace
-  tessera::axpby(x, 2.0, x, 1.0, y);                             // refused by: ExecutionSpace
-  tessera::axpby(exec, 2.0, numbers, 1.0, y);                    // refused by: View
-  tessera::axpby(exec, 2.0, numbers.data(), 1.0, y);             // refused by: View
-  tessera::axpby(exec, 2.0, x, 1.0, fixed);                      // refused by: MutableView
-  tessera::axpby(exec, 2.0, z, 1.0, tessera::conjugated(z));     // refused by: MutableView
-  tessera::axpby(exec, std::string("2"), x, 1.0, y);             // refused by: ScalarOf
-  tessera::axpby(exec, 2.0, x, narrow, y);                       // refused by: ScalarOf
-  tessera::axpby(exec, 2.0, FarView<double, 1>(), 1.0, y);       // refused by: AccessibleFrom
-  tessera::axpby(exec, 2.0, x, 1.0, FarView<double, 1>());       // refused by: AccessibleFrom
-  wants_vector(a);                                               // refused by: VectorView
-  wants_vector(s);                                               // refused by: VectorView
-  wants_mutable_vector(fixed);                                   // refused by: MutableVectorView
-  wants_mutable_vector(a);                                       // refused by: MutableVectorView
-  wants_matrix(x);                                               // refused by: MatrixView
-  (void)tessera::transposed(x);                                  // refused by: MatrixView
-  (void)tessera::adjoint(s);                                     // refused by: MatrixView
-  wants_mutable_matrix(fixed_matrix);                            // refused by: MutableMatrixView
-  wants_mutable_matrix(y);                                       // refused by: MutableMatrixView
-  wants_scalar(x);                                               // refused by: ScalarView
-  wants_scalar(2.0);                                             // refused by: ScalarView
-  wants_mutable_scalar(fixed_scalar);                            // refused by: MutableScalarView
-  wants_mutable_scalar(2.0);                                     // refused by: MutableScalarView
+  tessera::axpby(0, 2.0, x, 1.0, y);                          // refused by: ExecutionSpace
+  tessera::axpby(x, 2.0, x, 1.0, y);                          // refused by: ExecutionSpace
+  tessera::axpby(exec, 2.0, numbers, 1.0, y);                 // refused by: View
+  tessera::axpby(exec, 2.0, numbers.data(), 1.0, y);          // refused by: View
+  tessera::axpby(exec, 2.0, x, 1.0, fixed);                   // refused by: MutableView
+  tessera::axpby(exec, 2.0, z, 1.0, tessera::conjugated(z));  // refused by: MutableView
+  tessera::axpby(exec, std::string("2"), x, 1.0, y);          // refused by: ScalarOf
+  tessera::axpby(exec, 2.0, x, narrow, y);                    // refused by: ScalarOf
+  tessera::axpby(exec, 2.0, FarView<double, 1>(), 1.0, y);    // refused by: AccessibleFrom
+  tessera::axpby(exec, 2.0, x, 1.0, FarView<double, 1>());    // refused by: AccessibleFrom
+  tessera::gemv(exec, 1.0, a, x, 0.0, fixed);                 // refused by: MutableVectorView
+  tessera::gemv(exec, 1.0, x, x, 0.0, y);                     // refused by: MatrixView
+  tessera::gemm(exec, 1.0, a, x, 0.0, a);                     // refused by: MatrixView
+  tessera::gemm(exec, 1.0, a, a, 0.0, fixed_matrix);          // refused by: MutableMatrixView
+  tessera::gemm(exec, 1.0, a, numbers, 0.0, a);               // refused by: GemmOperands
+  tessera::gemm(exec, 1.0, a, FarView<double, 2>(), 0.0, a);  // refused by: GemmOperands
+  tessera::gemm(exec, 1.0, a, FarView<double, 2>(), 0.0, a);  // refused by: AccessibleFrom
+  tessera::gemm(exec, narrow, a, a, 0.0, a);                  // refused by: ScalarFor
+  tessera::gemm(exec, 1.0, a, a, FarView<double, 0>(), a);    // refused by: ScalarFor
+  wants_vector(a);                                            // refused by: VectorView
+  wants_vector(s);                                            // refused by: VectorView
+  wants_mutable_vector(fixed);                                // refused by: MutableVectorView
+  wants_mutable_vector(a);                                    // refused by: MutableVectorView
+  wants_matrix(x);                                            // refused by: MatrixView
+  (void)tessera::transposed(x);                               // refused by: MatrixView
+  (void)tessera::adjoint(s);                                  // refused by: MatrixView
+  wants_mutable_matrix(fixed_matrix);                         // refused by: MutableMatrixView
+  wants_mutable_matrix(y);                                    // refused by: MutableMatrixView
+  wants_scalar(x);                                            // refused by: ScalarView
+  wants_scalar(2.0);                                          // refused by: ScalarView
+  wants_mutable_scalar(fixed_scalar);                         // refused by: MutableScalarView
+  wants_mutable_scalar(2.0);                                  // refused by: MutableScalarView
 #endif
 }

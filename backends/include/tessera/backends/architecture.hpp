@@ -30,6 +30,7 @@ std::vector<int> capabilities_named(const std::string& kokkos_architectures);
 
 /// What the matches of all visible devices mean: throws Error where none runs, else gives a notice for each device
 /// that is not what was compiled for. No device at all is an error, with `why_none`.
-void judge_devices(const std::vector<ArchitectureMatch>& matches, const std::string& vendor, const std::string& why_none);
+void judge_devices(const std::vector<ArchitectureMatch>& matches, const std::string& vendor,
+                   const std::string& why_none);
 
 }  // namespace tessera::backends

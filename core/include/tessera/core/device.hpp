@@ -16,24 +16,24 @@ struct DeviceInfo {
   std::string space;               ///< execution space that drives it: "OpenMP", "Cuda", ...
   std::string architecture;        ///< found: "9.0", "gfx942", "x86-64"
   std::string architecture_built;  ///< built for: "9.0", "native", "x86-64-v3"
-  int major = 0;                 ///< exact architecture of NVIDIA devices; 0 elsewhere
+  int major = 0;                   ///< exact architecture of NVIDIA devices; 0 elsewhere
   int minor = 0;
-  int id = 0;                    ///< the vendor's ordinal
-  int units = 0;                 ///< multiprocessors, compute units, or cores that this process may use
-  int threads = 0;               ///< hosts: hardware threads of these cores
-  int simd_width_bytes = 0;      ///< hosts: widest vector register compiled for
-  int warp_width = 1;            ///< lanes that run in lock step
+  int id = 0;                ///< the vendor's ordinal
+  int units = 0;             ///< multiprocessors, compute units, or cores that this process may use
+  int threads = 0;           ///< hosts: hardware threads of these cores
+  int simd_width_bytes = 0;  ///< hosts: widest vector register compiled for
+  int warp_width = 1;        ///< lanes that run in lock step
   double clock_ghz = 0;
   std::int64_t memory_bytes = 0;
   std::int64_t memory_free_bytes = 0;
-  std::int64_t l1_bytes = 0;               ///< hosts: data cache of one core
-  std::int64_t l2_bytes = 0;               ///< of one core on hosts, of the device on GPUs
-  std::int64_t l3_bytes = 0;               ///< hosts: as one core sees it
+  std::int64_t l1_bytes = 0;  ///< hosts: data cache of one core
+  std::int64_t l2_bytes = 0;  ///< of one core on hosts, of the device on GPUs
+  std::int64_t l3_bytes = 0;  ///< hosts: as one core sees it
   std::int64_t scratch_bytes_per_team = 0;
   std::int64_t registers_per_unit = 0;
   int max_threads_per_unit = 0;
   int numa_domains = 0;
-  std::string links;             ///< how it is attached, in words
+  std::string links;  ///< how it is attached, in words
 };
 
 namespace detail {

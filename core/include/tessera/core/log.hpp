@@ -6,8 +6,8 @@
 
 namespace tessera {
 
-/// TESSERA_LOG holds a comma-separated list of topics ("paths", "timings", "devices", "all"). Nothing is
-/// printed unless it asks; lines go to standard error as "tessera[topic] text".
+/// TESSERA_LOG holds a comma-separated list of topics ("paths", "devices", "mpi", "all"). Nothing is printed unless
+/// it asks; lines go to standard error as "tessera[topic] text".
 [[nodiscard]] bool log_enabled(std::string_view topic);
 void log_line(std::string_view topic, std::string_view text);
 

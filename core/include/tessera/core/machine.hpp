@@ -18,13 +18,13 @@ template <class Space>
   requires(is_host_space<Space>)
 struct machine<Space> {
   static constexpr bool is_host = true;
-  static constexpr int warp_width = 1;                       ///< lanes in lock step
-  static constexpr int simd_bytes = detail::host_simd_bytes; ///< widest vector register
+  static constexpr int warp_width = 1;                        ///< lanes in lock step
+  static constexpr int simd_bytes = detail::host_simd_bytes;  ///< widest vector register
   static constexpr int vector_registers = detail::host_vector_registers;
-  static constexpr int team_threads = 1;                     ///< threads in a team that fills a core
-  static constexpr std::size_t scratch_bytes = 32 * 1024;    ///< level-0 scratch a team may use
-  static constexpr std::size_t l2_bytes = 512 * 1024;        ///< of one core; packed panels are sized by it
-  static constexpr std::size_t load_bytes = simd_bytes;      ///< widest single load
+  static constexpr int team_threads = 1;                   ///< threads in a team that fills a core
+  static constexpr std::size_t scratch_bytes = 32 * 1024;  ///< level-0 scratch a team may use
+  static constexpr std::size_t l2_bytes = 512 * 1024;      ///< of one core; packed panels are sized by it
+  static constexpr std::size_t load_bytes = simd_bytes;    ///< widest single load
 };
 
 }  // namespace tessera

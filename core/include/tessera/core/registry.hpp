@@ -53,8 +53,7 @@ class Registry {
 
   /// The resource of `key`; make() returns a std::unique_ptr<Resource> where there is none yet.
   template <class Make>
-  Resource& get(const StreamKey& key, Make&& make,
-                std::source_location where = std::source_location::current()) {
+  Resource& get(const StreamKey& key, Make&& make, std::source_location where = std::source_location::current()) {
     const std::scoped_lock lock(m_state->mutex);
     detail::require_running(m_what, where);
     if (m_state->closed)

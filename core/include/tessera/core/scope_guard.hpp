@@ -17,7 +17,8 @@ class ScopeGuard {
  public:
   /// Reads and removes Kokkos's own options (--kokkos-...) from the command line.
   /// \throws Error where versions differ or no device can run this build's kernels; it says what to do
-  ScopeGuard(int& argc, char** argv, const detail::Abi& user = TESSERA_ABI_OF_THIS_FILE,
+  ScopeGuard(int& argc, char** argv,
+             const detail::Abi& user = {detail::split_version(TESSERA_VERSION), detail::split_version(KOKKOS_VERSION)},
              std::source_location where = std::source_location::current());
   ~ScopeGuard();
   ScopeGuard(const ScopeGuard&) = delete;

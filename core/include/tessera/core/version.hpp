@@ -34,14 +34,12 @@ namespace detail {
 
 constexpr Version split_version(int packed) { return {packed / 10000, packed / 100 % 100, packed % 100}; }
 
-/// What a translation unit was compiled against. As the default argument of ScopeGuard it is made in the user's
-/// own file, so that a mixture of headers and libraries is noticed before it does harm.
+/// What a translation unit was compiled against. As the default argument of ScopeGuard it is made where that is
+/// called, in the user's own file, so that a mixture of headers and libraries is noticed before it does harm.
 struct Abi {
   Version tessera;
   Version kokkos;
 };
-#define TESSERA_ABI_OF_THIS_FILE \
-  ::tessera::detail::Abi { ::tessera::detail::split_version(TESSERA_VERSION), ::tessera::detail::split_version(KOKKOS_VERSION) }
 
 /// \throws Error where the user's file and the library were compiled against different Tesseras or Kokkoses
 void check_compiled_abi(const Abi& user, const Abi& library, const std::source_location& where);
