@@ -11,11 +11,6 @@ function(tessera_compile_options target)
   if(TESSERA_WERROR)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
   endif()
-  if("CUDA" IN_LIST TESSERA_KOKKOS_DEVICES)
-    # host functions in device code compile, and then do nothing or fail at run time: never let them through
-    target_compile_options(${target} PRIVATE
-      "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xcudafe --diag_error=20011 -Xcudafe --diag_error=20013 -Xcudafe --diag_error=20014 -Xptxas --warning-as-error>")
-  endif()
   if(TESSERA_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${TESSERA_SANITIZE} -fno-omit-frame-pointer)
     target_link_options(${target} PRIVATE -fsanitize=${TESSERA_SANITIZE})
@@ -27,6 +22,13 @@ function(tessera_compile_options target)
       target_link_libraries(${target} PRIVATE tessera_thread_sanitizer)
     endif()
   endif()
+endfunction()
+
+# What nvcc only warns of and must not pass: a host function in device code compiles, and then does nothing or fails at
+# run time; ptxas's warnings are a serialised wgmma or an ignored register cap.
+function(tessera_device_errors target)
+  target_compile_options(${target} PRIVATE
+    "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xcudafe --diag_error=20011 -Xcudafe --diag_error=20013 -Xcudafe --diag_error=20014 -Xptxas --warning-as-error>")
 endfunction()
 
 # The thread sanitizer sees OpenMP's forks, joins and barriers through LLVM's archer, which every program links so

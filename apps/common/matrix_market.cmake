@@ -9,4 +9,4 @@ get_filename_component(tessera_apps_folder "${CMAKE_CURRENT_LIST_DIR}" DIRECTORY
 target_include_directories(tessera_matrix_market PUBLIC "${tessera_apps_folder}")
 target_compile_features(tessera_matrix_market PUBLIC cxx_std_20)
 target_link_libraries(tessera_matrix_market PUBLIC tessera::core PRIVATE tessera::app_common)
-tessera_compile_options(tessera_matrix_market)
+tessera_kokkos_target(tessera_matrix_market) # core brings the device flags of Kokkos
