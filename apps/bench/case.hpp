@@ -40,8 +40,8 @@ struct Case {
   std::string algorithm;  ///< "dot"
   double bytes = 0;       ///< least traffic: each input read once, each output written once
   double flops = 0;
-  double footprint = 0;   ///< bytes of one operand set
-  bool quick = false;     ///< member of the quick set
+  double footprint = 0;  ///< bytes of one operand set
+  bool quick = false;    ///< member of the quick set
   std::function<Prepared(const Space&, int sets)> prepare;
 };
 

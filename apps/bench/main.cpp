@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <fmt/format.h>
-
+#include "measure.hpp"
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -13,8 +13,6 @@
 #include <tessera/core/device.hpp>
 #include <tessera/core/error.hpp>
 #include <tessera/core/scope_guard.hpp>
-
-#include "measure.hpp"
 
 namespace tessera::bench {
 
@@ -47,9 +45,10 @@ const char* unit(const Case& c) { return c.flops > 20 * c.bytes ? "GFLOP/s" : "G
 
 json to_json(const Outcome& o, double ceiling) {
   const Case& c = *o.definition;
-  json j{{"case", c.name},         {"algorithm", c.algorithm}, {"path", o.path},   {"bytes", c.bytes},
-         {"flops", c.flops},       {"operand_sets", o.sets},   {"verified", o.verified},
-         {"worst_error_in_bounds", o.worst_error}};
+  json j{{"case", c.name},         {"algorithm", c.algorithm},
+         {"path", o.path},         {"bytes", c.bytes},
+         {"flops", c.flops},       {"operand_sets", o.sets},
+         {"verified", o.verified}, {"worst_error_in_bounds", o.worst_error}};
   for (const Timing& t : o.timings)
     j["timings"].push_back({{"name", t.name}, {"seconds", t.seconds}, {"spread", t.spread}});
   j["share_of_copy"] = c.bytes / o.timings[0].seconds / 1e9 / ceiling;
@@ -78,8 +77,7 @@ void print_row(const Outcome& o, double ceiling) {
 /// Marks cases that moved by more than the spread of either run.
 void compare(const json& now, const std::string& file) {
   std::ifstream in(file);
-  if (!in)
-    throw Error("tessera-bench", "cannot read " + file, "--compare takes a file that --json wrote");
+  if (!in) throw Error("tessera-bench", "cannot read " + file, "--compare takes a file that --json wrote");
   const json old = json::parse(in, nullptr, false);
   if (old.is_discarded() || !old.contains("results"))
     throw Error("tessera-bench", file + " is not a result of this program", "--compare takes a file that --json wrote");
@@ -147,12 +145,8 @@ int run(const Options& options) {
   fmt::print("{} ({}), {} threads or units, copy {:.0f} GB/s\n", device.name, device.space,
              is_host_space<Space> ? exec.concurrency() : device.units, ceiling);
   print_header();
-  json document{{"app", "bench"},
-                {"version", TESSERA_VERSION_STRING},
-                {"backend", device.space},
-                {"device", device.name},
-                {"concurrency", exec.concurrency()},
-                {"copy_gb_per_s", ceiling},
+  json document{{"app", "bench"},          {"version", TESSERA_VERSION_STRING}, {"backend", device.space},
+                {"device", device.name},   {"concurrency", exec.concurrency()}, {"copy_gb_per_s", ceiling},
                 {"results", json::array()}};
   bool all_right = true;
   for (const Case* c : chosen) {

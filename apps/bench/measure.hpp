@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "case.hpp"
 #include <string>
 #include <vector>
-
-#include "case.hpp"
 
 namespace tessera::bench {
 

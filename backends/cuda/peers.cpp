@@ -2,7 +2,6 @@
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #include <cusparse.h>
-
 #include <map>
 #include <memory>
 #include <string>
@@ -55,9 +54,7 @@ constexpr bool single = std::is_same_v<T, float>;
 
 }  // namespace
 
-Queue queue_of(const Kokkos::DefaultExecutionSpace& exec) {
-  return {true, exec.cuda_stream(), exec.cuda_device()};
-}
+Queue queue_of(const Kokkos::DefaultExecutionSpace& exec) { return {true, exec.cuda_stream(), exec.cuda_device()}; }
 
 Peers copy(const Queue& queue, void* to, const void* from, std::size_t bytes) {
   auto* const stream = static_cast<cudaStream_t>(queue.stream);
@@ -198,8 +195,8 @@ Peers spmv(const Queue& queue, index_t rows, index_t columns, index_t nnz, const
 }
 
 template <class TIn, class TOut>
-Peers gemm(const Queue& queue, bool ta, bool tb, index_t m, index_t n, index_t k, TOut alpha, const TIn* a,
-           index_t lda, const TIn* b, index_t ldb, TOut beta, TOut* c, index_t ldc) {
+Peers gemm(const Queue& queue, bool ta, bool tb, index_t m, index_t n, index_t k, TOut alpha, const TIn* a, index_t lda,
+           const TIn* b, index_t ldb, TOut beta, TOut* c, index_t ldc) {
   auto* const h = host_scalars(queue);
   const auto op_a = ta ? CUBLAS_OP_T : CUBLAS_OP_N;
   const auto op_b = tb ? CUBLAS_OP_T : CUBLAS_OP_N;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <hip/hip_runtime_api.h>
-
 #include <tuple>
 
 #include <tessera/backends/peers.hpp>

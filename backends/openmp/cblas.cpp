@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <cblas.h>
-#include <omp.h>
-
 #include <algorithm>
+#include <cblas.h>
 #include <limits>
+#include <omp.h>
 #include <optional>
 
 #include <tessera/backends/openmp/gemm_cblas.hpp>
@@ -76,13 +75,14 @@ int cblas_threads() {
 Verdict cblas_can_run(const CblasProduct& p) {
   if (p.a.extents[1] == 0) return Verdict::no("K is 0: nothing to multiply");
   if (p.concurrency != cblas_threads())
-    return Verdict::no("the instance has " + std::to_string(p.concurrency) + " threads and the BLAS library would use " +
-                       std::to_string(cblas_threads()));
+    return Verdict::no("the instance has " + std::to_string(p.concurrency) +
+                       " threads and the BLAS library would use " + std::to_string(cblas_threads()));
   std::string reason;
   const auto call = call_for(p, reason);
   if (!call) return Verdict::no(reason);
   constexpr index_t largest = std::numeric_limits<std::int32_t>::max();
-  const index_t all[] = {p.c.extents[0], p.c.extents[1], p.a.extents[1], call->a.leading, call->b.leading, call->leading_c};
+  const index_t all[] = {p.c.extents[0],  p.c.extents[1],  p.a.extents[1],
+                         call->a.leading, call->b.leading, call->leading_c};
   if (std::ranges::max(all) > largest)
     return Verdict::no("an extent or leading dimension exceeds 2147483647, which is all that CBLAS counts");
   return Verdict::yes();
@@ -107,10 +107,14 @@ void cblas_run(const CblasProduct& p, const void* alpha, const void* beta) {
     gemm(call->order, call->a.op, call->b.op, m, n, k, alpha, p.a.pointer, lda, p.b.pointer, ldb, beta, c, ldc);
   };
   switch (p.element) {
-    case CblasProduct::Element::real32: return real(&cblas_sgemm, float{});
-    case CblasProduct::Element::real64: return real(&cblas_dgemm, double{});
-    case CblasProduct::Element::complex32: return complex(&cblas_cgemm);
-    case CblasProduct::Element::complex64: return complex(&cblas_zgemm);
+    case CblasProduct::Element::real32:
+      return real(&cblas_sgemm, float{});
+    case CblasProduct::Element::real64:
+      return real(&cblas_dgemm, double{});
+    case CblasProduct::Element::complex32:
+      return complex(&cblas_cgemm);
+    case CblasProduct::Element::complex64:
+      return complex(&cblas_zgemm);
   }
 }
 

@@ -127,7 +127,8 @@ Peers iamax(const Queue& /*queue*/, index_t n, const T* x, std::int64_t* result)
 }
 
 template <class T>
-Peers gemv(const Queue& /*queue*/, bool transposed, index_t m, index_t n, T alpha, const T* a, index_t lda, const T* x, T beta, T* y) {
+Peers gemv(const Queue& /*queue*/, bool transposed, index_t m, index_t n, T alpha, const T* a, index_t lda, const T* x,
+           T beta, T* y) {
   Peers peers;
   if (transposed)
     peers.push_back({"OpenMP loop", [=] {
@@ -186,8 +187,8 @@ Peers transpose(const Queue& /*queue*/, index_t m, index_t n, const T* a, index_
 }
 
 template <class T>
-Peers spmv(const Queue& /*queue*/, index_t rows, index_t /*columns*/, index_t /*nnz*/, const std::int32_t* offsets, const std::int32_t* indices, const T* values, const T* x,
-           T* y) {
+Peers spmv(const Queue& /*queue*/, index_t rows, index_t /*columns*/, index_t /*nnz*/, const std::int32_t* offsets,
+           const std::int32_t* indices, const T* values, const T* x, T* y) {
   return {{"OpenMP loop", [=] {
 #pragma omp parallel for schedule(static)
              for (index_t i = 0; i < rows; ++i) {
@@ -199,10 +200,11 @@ Peers spmv(const Queue& /*queue*/, index_t rows, index_t /*columns*/, index_t /*
 }
 
 template <class TIn, class TOut>
-Peers gemm(const Queue& /*queue*/, [[maybe_unused]] bool ta, [[maybe_unused]] bool tb, [[maybe_unused]] index_t m, [[maybe_unused]] index_t n,
-           [[maybe_unused]] index_t k, [[maybe_unused]] TOut alpha, [[maybe_unused]] const TIn* a,
-           [[maybe_unused]] index_t lda, [[maybe_unused]] const TIn* b, [[maybe_unused]] index_t ldb,
-           [[maybe_unused]] TOut beta, [[maybe_unused]] TOut* c, [[maybe_unused]] index_t ldc) {
+Peers gemm(const Queue& /*queue*/, [[maybe_unused]] bool ta, [[maybe_unused]] bool tb, [[maybe_unused]] index_t m,
+           [[maybe_unused]] index_t n, [[maybe_unused]] index_t k, [[maybe_unused]] TOut alpha,
+           [[maybe_unused]] const TIn* a, [[maybe_unused]] index_t lda, [[maybe_unused]] const TIn* b,
+           [[maybe_unused]] index_t ldb, [[maybe_unused]] TOut beta, [[maybe_unused]] TOut* c,
+           [[maybe_unused]] index_t ldc) {
 #if TESSERA_HAVE_CBLAS
   if constexpr (std::is_floating_point_v<TIn>)
     return {{"OpenBLAS", [=] {
@@ -236,18 +238,18 @@ Peers stencil7(const Queue& /*queue*/, index_t nx, index_t ny, index_t nz, T cen
 
 template <class T>
 struct Instantiate {
-  static constexpr auto all =
-      std::tuple(&axpy<T>, &scal<T>, &dot<T>, &nrm2<T>, &asum<T>, &iamax<T>, &gemv<T>, &transpose<T>, &spmv<T>, &stencil7<T>);
+  static constexpr auto all = std::tuple(&axpy<T>, &scal<T>, &dot<T>, &nrm2<T>, &asum<T>, &iamax<T>, &gemv<T>,
+                                         &transpose<T>, &spmv<T>, &stencil7<T>);
 };
 template struct Instantiate<float>;
 template struct Instantiate<double>;
-template Peers gemm(const Queue&, bool, bool, index_t, index_t, index_t, float, const float*, index_t, const float*, index_t, float,
-                    float*, index_t);
-template Peers gemm(const Queue&, bool, bool, index_t, index_t, index_t, double, const double*, index_t, const double*, index_t,
-                    double, double*, index_t);
-template Peers gemm(const Queue&, bool, bool, index_t, index_t, index_t, half, const half*, index_t, const half*, index_t, half,
-                    half*, index_t);
-template Peers gemm(const Queue&, bool, bool, index_t, index_t, index_t, bfloat16, const bfloat16*, index_t, const bfloat16*,
-                    index_t, bfloat16, bfloat16*, index_t);
+template Peers gemm(const Queue&, bool, bool, index_t, index_t, index_t, float, const float*, index_t, const float*,
+                    index_t, float, float*, index_t);
+template Peers gemm(const Queue&, bool, bool, index_t, index_t, index_t, double, const double*, index_t, const double*,
+                    index_t, double, double*, index_t);
+template Peers gemm(const Queue&, bool, bool, index_t, index_t, index_t, half, const half*, index_t, const half*,
+                    index_t, half, half*, index_t);
+template Peers gemm(const Queue&, bool, bool, index_t, index_t, index_t, bfloat16, const bfloat16*, index_t,
+                    const bfloat16*, index_t, bfloat16, bfloat16*, index_t);
 
 }  // namespace tessera::peers

@@ -37,10 +37,9 @@ void asum_case(index_t n, const char* size, bool quick) {
       const auto theirs = make_view<T>(exec, "theirs");
       fill_random(exec, x, 1);
       fill_random(exec, y, 2);
-      prepared.contenders.push_back(
-          contenders([=] { asum(exec, x, ours); },
-                     peers::asum<T>(peers::queue_of(exec), n, x.data(), theirs.data()),
-                     std::tuple(x, y, theirs)));
+      prepared.contenders.push_back(contenders([=] { asum(exec, x, ours); },
+                                               peers::asum<T>(peers::queue_of(exec), n, x.data(), theirs.data()),
+                                               std::tuple(x, y, theirs)));
       if (s == 0)
         prepared.worst_error = [=] {
           asum(exec, x, ours);

@@ -8,7 +8,7 @@ namespace tessera::bench {
 namespace {
 
 template <class T>
-void axpy_case(index_t n, const char* size, bool quick) {
+void axpy_case(index_t n, const char *size, bool quick) {
   Case c;
   c.name = std::string("axpy ") + type_name<T>() + " n=" + size;
   c.algorithm = "axpby";
@@ -16,13 +16,13 @@ void axpy_case(index_t n, const char* size, bool quick) {
   c.flops = 2.0 * static_cast<double>(n);
   c.footprint = 2.0 * sizeof(T) * static_cast<double>(n);
   c.quick = quick;
-  c.prepare = [n](const Space& exec, int sets) {
+  c.prepare = [n](const Space &exec, int sets) {
     Prepared prepared;
     prepared.path = "axpby[portable]";
     const T alpha = static_cast<T>(1e-6);
     for (int s = 0; s < sets; ++s) {
-      const auto x = make_view<T*>(exec, "x", n);
-      const auto y = make_view<T*>(exec, "y", n);
+      const auto x = make_view<T *>(exec, "x", n);
+      const auto y = make_view<T *>(exec, "y", n);
       fill_random(exec, x, 1);
       fill_random(exec, y, 2);
       prepared.contenders.push_back(contenders([=] { axpby(exec, alpha, x, T(1), y); },
@@ -30,9 +30,9 @@ void axpy_case(index_t n, const char* size, bool quick) {
                                                std::pair(x, y)));
     }
     prepared.worst_error = [=] {
-      const auto x = make_view<T*>(exec, "x", n);
-      const auto y = make_view<T*>(exec, "y", n);
-      const auto expected = make_view<T*>(exec, "expected", n);
+      const auto x = make_view<T *>(exec, "x", n);
+      const auto y = make_view<T *>(exec, "y", n);
+      const auto expected = make_view<T *>(exec, "expected", n);
       fill_random(exec, x, 1);
       fill_random(exec, y, 2);
       T *const e = expected.data(), *const a = x.data(), *const b = y.data();

@@ -2,8 +2,8 @@
 #include <bench/case.hpp>
 #include <cmath>
 
-#include <tessera/dot.hpp>
 #include <tessera/backends/peers.hpp>
+#include <tessera/dot.hpp>
 
 namespace tessera::bench {
 namespace {
@@ -37,10 +37,9 @@ void dot_case(index_t n, const char* size, bool quick) {
       const auto theirs = make_view<T>(exec, "theirs");
       fill_random(exec, x, 1);
       fill_random(exec, y, 2);
-      prepared.contenders.push_back(
-          contenders([=] { dot(exec, x, y, ours); },
-                     peers::dot<T>(peers::queue_of(exec), n, x.data(), y.data(), theirs.data()),
-                     std::tuple(x, y, theirs)));
+      prepared.contenders.push_back(contenders(
+          [=] { dot(exec, x, y, ours); }, peers::dot<T>(peers::queue_of(exec), n, x.data(), y.data(), theirs.data()),
+          std::tuple(x, y, theirs)));
       if (s == 0)
         prepared.worst_error = [=] {
           dot(exec, x, y, ours);

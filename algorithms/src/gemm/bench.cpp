@@ -22,8 +22,8 @@ double sampled_error(const Space& exec, bool ta, bool tb, index_t m, index_t n, 
         const index_t i = rows < 2 ? 0 : (at % rows) * (m - 1) / (rows - 1), j = at / rows;
         double sum = 0, size = 0;
         for (index_t l = 0; l < k; ++l) {
-          const double product = static_cast<double>(a[ta ? l + i * k : i + l * m]) *
-                                 static_cast<double>(b[tb ? j + l * n : l + j * k]);
+          const double product =
+              static_cast<double>(a[ta ? l + i * k : i + l * m]) * static_cast<double>(b[tb ? j + l * n : l + j * k]);
           sum += product;
           size += Kokkos::fabs(product);
         }
@@ -65,11 +65,10 @@ void gemm_case(const char* op, index_t m, index_t n, index_t k, bool quick, cons
       };
       const auto ours = ta ? (tb ? with(transposed(a), transposed(b)) : with(transposed(a), b))
                            : (tb ? with(a, transposed(b)) : with(a, b));
-      prepared.contenders.push_back(contenders(
-          ours,
-          peers::gemm<T, T>(peers::queue_of(exec), ta, tb, m, n, k, T(1), a.data(), ta ? k : m, b.data(), tb ? n : k,
-                            T(0), out.data(), m),
-          std::tuple(a, b, out)));
+      prepared.contenders.push_back(contenders(ours,
+                                               peers::gemm<T, T>(peers::queue_of(exec), ta, tb, m, n, k, T(1), a.data(),
+                                                                 ta ? k : m, b.data(), tb ? n : k, T(0), out.data(), m),
+                                               std::tuple(a, b, out)));
       if (s == 0)
         prepared.worst_error = [=] {
           Kokkos::deep_copy(exec, out, T(1e4));

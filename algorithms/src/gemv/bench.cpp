@@ -17,14 +17,14 @@ void gemv_case(bool transposed_a, index_t m, index_t n, bool quick) {
   c.flops = 2.0 * static_cast<double>(m) * static_cast<double>(n);
   c.footprint = c.bytes;
   c.quick = quick;
-  c.prepare = [=](const Space& exec, int sets) {
+  c.prepare = [=](const Space &exec, int sets) {
     Prepared prepared;
     prepared.path = "gemv[portable]";
     const index_t in = transposed_a ? m : n, out = transposed_a ? n : m;
     for (int s = 0; s < sets; ++s) {
-      const auto a = make_view<T**>(exec, "a", m, n);
-      const auto x = make_view<T*>(exec, "x", in);
-      const auto y = make_view<T*>(exec, "y", out);
+      const auto a = make_view<T **>(exec, "a", m, n);
+      const auto x = make_view<T *>(exec, "x", in);
+      const auto y = make_view<T *>(exec, "y", out);
       fill_random(exec, a, 1);
       fill_random(exec, x, 2);
       const auto ours = [=] {
@@ -34,8 +34,7 @@ void gemv_case(bool transposed_a, index_t m, index_t n, bool quick) {
           gemv(exec, T(1), a, x, T(0), y);
       };
       prepared.contenders.push_back(contenders(
-          ours,
-          peers::gemv<T>(peers::queue_of(exec), transposed_a, m, n, T(1), a.data(), m, x.data(), T(0), y.data()),
+          ours, peers::gemv<T>(peers::queue_of(exec), transposed_a, m, n, T(1), a.data(), m, x.data(), T(0), y.data()),
           std::tuple(a, x, y)));
       if (s == 0)
         prepared.worst_error = [=] {
@@ -45,7 +44,7 @@ void gemv_case(bool transposed_a, index_t m, index_t n, bool quick) {
           const T *const pa = a.data(), *const px = x.data(), *const py = y.data();
           Kokkos::parallel_reduce(
               "tessera::bench::compare", Range<Space>(exec, 0, out),
-              KOKKOS_LAMBDA(index_t i, double& w) {
+              KOKKOS_LAMBDA(index_t i, double &w) {
                 double sum = 0, size = 0;
                 for (index_t k = 0; k < in; ++k) {
                   const double product = static_cast<double>(pa[transposed_a ? k + i * m : i + k * m]) * px[k];

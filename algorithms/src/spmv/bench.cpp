@@ -70,11 +70,11 @@ void spmv_case(index_t n, bool quick) {
       const auto plan = plan_spmv(exec, a, Op::none);
       prepared.path = plan.path();
       const auto ours = [=] { plan.run(exec, T(1), a, x, T(0), y); };
-      prepared.contenders.push_back(contenders(
-          ours,
-          peers::spmv<T>(peers::queue_of(exec), a.rows, a.cols, a.nnz(), a.row_offsets.data(), a.columns.data(),
-                         a.values.data(), x.data(), y.data()),
-          std::tuple(a, x, y)));
+      prepared.contenders.push_back(
+          contenders(ours,
+                     peers::spmv<T>(peers::queue_of(exec), a.rows, a.cols, a.nnz(), a.row_offsets.data(),
+                                    a.columns.data(), a.values.data(), x.data(), y.data()),
+                     std::tuple(a, x, y)));
       if (s == 0)
         prepared.worst_error = [=] {
           Kokkos::deep_copy(exec, y, T(1e30));

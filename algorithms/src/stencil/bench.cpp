@@ -12,12 +12,10 @@ template <class T>
 void plain_stencil7(const Space& exec, index_t n, T center, T side, const T* u, T* v) {
   Kokkos::parallel_for(
       "tessera::bench::plain_stencil7",
-      Kokkos::MDRangePolicy<Space, Kokkos::Rank<3>, Kokkos::IndexType<index_t>>(exec, {1, 1, 1},
-                                                                                {n - 1, n - 1, n - 1}),
+      Kokkos::MDRangePolicy<Space, Kokkos::Rank<3>, Kokkos::IndexType<index_t>>(exec, {1, 1, 1}, {n - 1, n - 1, n - 1}),
       KOKKOS_LAMBDA(index_t i, index_t j, index_t k) {
         const T* const p = u + (i * n + j) * n + k;
-        v[(i * n + j) * n + k] =
-            center * p[0] + side * (p[-1] + p[1] + p[-n] + p[n] + p[-n * n] + p[n * n]);
+        v[(i * n + j) * n + k] = center * p[0] + side * (p[-1] + p[1] + p[-n] + p[n] + p[-n * n] + p[n * n]);
       });
 }
 

@@ -15,12 +15,12 @@ void transpose_case(index_t m, index_t n, bool quick) {
   c.bytes = 2.0 * sizeof(T) * static_cast<double>(m) * static_cast<double>(n);
   c.footprint = c.bytes;
   c.quick = quick;
-  c.prepare = [m, n](const Space& exec, int sets) {
+  c.prepare = [m, n](const Space &exec, int sets) {
     Prepared prepared;
     prepared.path = "transpose[portable]";
     for (int s = 0; s < sets; ++s) {
-      const auto a = make_view<T**>(exec, "a", m, n);
-      const auto b = make_view<T**>(exec, "b", n, m);
+      const auto a = make_view<T **>(exec, "a", m, n);
+      const auto b = make_view<T **>(exec, "b", n, m);
       fill_random(exec, a, 1);
       prepared.contenders.push_back(
           contenders([=] { transpose(exec, a, b); },
@@ -33,7 +33,7 @@ void transpose_case(index_t m, index_t n, bool quick) {
           const T *const from = a.data(), *const to = b.data();
           Kokkos::parallel_reduce(
               "tessera::bench::compare", Range<Space>(exec, 0, m * n),
-              KOKKOS_LAMBDA(index_t k, index_t& bad) {
+              KOKKOS_LAMBDA(index_t k, index_t & bad) {
                 if (from[k] != to[k / m + (k % m) * n]) ++bad;
               },
               wrong);

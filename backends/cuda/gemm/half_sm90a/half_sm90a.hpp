@@ -24,20 +24,18 @@ struct HalfGemm {
   bool b_mn_major = false;
   void* d = nullptr;
   std::int64_t ldd = 0;
-  bool transpose_d = false;  ///< element (i, j) is at d[j * ldd + i]
   float alpha = 1, beta = 0;
   const float* alpha_pointer = nullptr;  ///< device memory; used instead of alpha where not null
   const float* beta_pointer = nullptr;
 };
 
-/// Why the kernels cannot take the problem (alignment, sizes), or null. Architecture is the caller's check: exactly 9.0.
+/// Why the kernels cannot take the problem (alignment, sizes), or null. Architecture is the caller's check:
+/// exactly 9.0.
 const char* refusal(const HalfGemm& problem);
 
 /// Tile shapes by index; the text is for paths: "128x256x64 c2 s4".
 int configurations();
 const char* configuration_name(int configuration);
-/// Whether blocks of a cluster share a tile's K.
-bool splits_k(int configuration);
 /// The configuration expected to be fastest on `units` multiprocessors.
 int choose_configuration(const HalfGemm& problem, int units);
 

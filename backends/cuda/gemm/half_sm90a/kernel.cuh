@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "wgmma.cuh"
+#include <cstdint>
 #include <cuda.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-
-#include <cstdint>
 #include <type_traits>
-
-#include "wgmma.cuh"
 
 /// \file
 /// D = alpha op(A) op(B) + beta D for bf16 or fp16 operands and fp32 accumulation on Hopper (sm_90a).
 /// One producer warp feeds a ring of shared-memory stages by TMA; two consumer warpgroups multiply by wgmma; blocks
 /// are persistent. In a cluster of two the blocks take neighbouring row tiles and share B: each loads half of it and
-/// multicasts. Where tiles are few, the blocks of a cluster share one tile instead: each sums a part of K, and the
-/// parts are added in the order of the blocks through distributed shared memory, so that neither a workspace nor an
-/// arrival order is needed. D is row-major, or, for problems with few rows, the transposed one is stored.
+/// multicasts. D is row-major; a column-major D is the transposed product, which the caller asks for.
 
 namespace tessera::cuda::sm90a {
 
@@ -55,8 +51,8 @@ __device__ __forceinline__ void barrier_arrive(std::uint64_t* b) {
 }
 __device__ __forceinline__ void tma_load(void* to, const CUtensorMap* map, std::uint64_t* b, int x, int y) {
   asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(
-          shared_address(to)),
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::
+          "r"(shared_address(to)),
       "l"(map), "r"(shared_address(b)), "r"(x), "r"(y)
       : "memory");
 }
@@ -85,16 +81,6 @@ __device__ __forceinline__ int cluster_rank() {
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   return rank;
 }
-/// Four floats from the same place in block `rank` of the cluster. Volatile keeps it behind the cluster's barrier; with
-/// no memory clobber several are under way at once.
-__device__ __forceinline__ float4 load_cluster(std::uint32_t address, int rank) {
-  float4 v;
-  asm volatile("{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %4, %5;\n"
-      "ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [remote];\n}\n"
-      : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
-      : "r"(address), "r"(rank));
-  return v;
-}
 __device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 template <int Pending>
@@ -110,13 +96,12 @@ __device__ __forceinline__ std::uint64_t descriptor(std::uint32_t address, int l
 
 // ---- the kernel -----------------------------------------------------------------------------------------------------
 
-/// Cluster: row tiles that share B by multicast. Split: blocks that share a tile's K. At most one of them above 1.
-template <class TIn_, class TOut_, int BM_, int BN_, int Stages_, int Cluster_, int Split_, bool AMnMajor_, bool BMnMajor_>
+/// Cluster: row tiles that share B by multicast.
+template <class TIn_, class TOut_, int BM_, int BN_, int Stages_, int Cluster_, bool AMnMajor_, bool BMnMajor_>
 struct Configuration {
   using TIn = TIn_;
   using TOut = TOut_;
-  static constexpr int BM = BM_, BN = BN_, BK = 64, stages = Stages_, cluster = Cluster_, split = Split_;
-  static_assert(cluster == 1 || split == 1);
+  static constexpr int BM = BM_, BN = BN_, BK = 64, stages = Stages_, cluster = Cluster_;
   static constexpr bool a_mn_major = AMnMajor_, b_mn_major = BMnMajor_;
   static constexpr int consumers = BM / 64;  // warpgroups, 64 rows each
   static constexpr int threads = 128 * (consumers + 1);
@@ -125,9 +110,6 @@ struct Configuration {
   static constexpr int staging_bytes = std::is_same_v<TOut, float> ? 0 : consumers * 64 * staging_columns * 2;
   static constexpr int shared_bytes = 1024 + stages * (a_bytes + b_bytes) + staging_bytes + 2 * stages * 8;
   static_assert(shared_bytes <= 232448);
-  /// Partial sums of a shared tile lie over the stages; rows are padded against bank conflicts.
-  static constexpr int partial_stride = BN + 8;
-  static_assert(split == 1 || BM * partial_stride * 4 <= stages * (a_bytes + b_bytes));
 };
 
 /// What a launch needs besides the tensor maps. Strides in elements.
@@ -139,7 +121,6 @@ struct Arguments {
   const float* alpha_pointer;  ///< on the device, or null
   const float* beta_pointer;
   int store_by_tma;  ///< D's base and stride allow it (16-byte multiples)
-  int transpose_d;   ///< element (i, j) goes to d[j * ldd + i]; never with store_by_tma
 };
 
 /// Row tile (of a cluster) and column tile of the t-th tile: groups of 8 cluster rows, so that neighbours in time
@@ -163,7 +144,8 @@ __global__ void __launch_bounds__(C::threads, 1)
   using TOut = typename C::TOut;
   constexpr int BM = C::BM, BN = C::BN, BK = C::BK;
   extern __shared__ std::uint8_t raw[];
-  auto* const base = reinterpret_cast<std::uint8_t*>((reinterpret_cast<std::uintptr_t>(raw) + 1023) & ~std::uintptr_t{1023});
+  auto* const base =
+      reinterpret_cast<std::uint8_t*>((reinterpret_cast<std::uintptr_t>(raw) + 1023) & ~std::uintptr_t{1023});
   std::uint8_t* const stage_a = base;
   std::uint8_t* const stage_b = base + C::stages * C::a_bytes;
   std::uint8_t* const staging = stage_b + C::stages * C::b_bytes;
@@ -171,16 +153,12 @@ __global__ void __launch_bounds__(C::threads, 1)
   std::uint64_t* const empty = full + C::stages;
 
   const int warpgroup = threadIdx.x / 128;
-  const int rank = C::cluster > 1 ? cluster_rank() : 0;   // row tile in the cluster
-  const int share_of_k = C::split > 1 ? cluster_rank() : 0;
-  const int all_k_tiles = (args.k + BK - 1) / BK;
-  const int k_begin = share_of_k * all_k_tiles / C::split;
-  const int k_tiles = (share_of_k + 1) * all_k_tiles / C::split - k_begin;
+  const int rank = C::cluster > 1 ? cluster_rank() : 0;  // row tile in the cluster
+  const int k_tiles = (args.k + BK - 1) / BK;
   const int row_tiles = (args.m + BM * C::cluster - 1) / (BM * C::cluster);  // of clusters
   const int column_tiles = (args.n + BN - 1) / BN;
   const int tiles = row_tiles * column_tiles;
-  constexpr int blocks_a_tile = C::cluster * C::split;
-  const int first = static_cast<int>(blockIdx.x) / blocks_a_tile, step = static_cast<int>(gridDim.x) / blocks_a_tile;
+  const int first = static_cast<int>(blockIdx.x) / C::cluster, step = static_cast<int>(gridDim.x) / C::cluster;
 
   if (threadIdx.x == 0) {
     for (int s = 0; s < C::stages; ++s) {
@@ -199,7 +177,7 @@ __global__ void __launch_bounds__(C::threads, 1)
     __syncthreads();
 
   if (warpgroup == 0) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
     if (threadIdx.x == 0) {
       int stage = 0;
       std::uint32_t phase = 1;  // the first pass finds every stage free
@@ -212,7 +190,7 @@ __global__ void __launch_bounds__(C::threads, 1)
           barrier_expect(&full[stage], C::a_bytes + C::b_bytes);
           std::uint8_t* const a = stage_a + stage * C::a_bytes;
           std::uint8_t* const b = stage_b + stage * C::b_bytes;
-          const int k0 = (k_begin + kt) * BK;
+          const int k0 = kt * BK;
           if constexpr (C::a_mn_major) {
 #pragma unroll
             for (int i = 0; i < BM / 64; ++i) tma_load(a + i * 64 * BK * 2, &map_a, &full[stage], m0 + 64 * i, k0);
@@ -252,11 +230,9 @@ __global__ void __launch_bounds__(C::threads, 1)
       }
     }
   } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(C::consumers == 2 ? 240 : 232));
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
     const int consumer = warpgroup - 1;
     const int thread = threadIdx.x % 128, warp = thread / 32, lane = thread % 32;
-    const float alpha = args.alpha_pointer ? *args.alpha_pointer : args.alpha;
-    const float beta = args.beta_pointer ? *args.beta_pointer : args.beta;
     constexpr bool is_bf16 = std::is_same_v<TIn, __nv_bfloat16>;
     using Multiply = Wgmma<BN, is_bf16, C::a_mn_major, C::b_mn_major>;
     // bytes: K-major steps 16 columns inside the 128-byte row; MN-major steps 16 rows
@@ -298,24 +274,11 @@ __global__ void __launch_bounds__(C::threads, 1)
         }
       }
       wgmma_wait<0>();
-      if constexpr (C::split > 1) {
-        if (k_tiles == 0)
-          for (float& x : d) x = 0;
-        else
-          release(previous);
-        // both warpgroups are done with the stages
-        named_barrier(3, 128 * C::consumers);
-        float* const partial = reinterpret_cast<float*>(base) + (consumer * 64 + warp * 16 + lane / 4) * C::partial_stride;
-#pragma unroll
-        for (int j = 0; j < BN / 8; ++j) {
-          const int at = 8 * j + 2 * (lane % 4);
-          *reinterpret_cast<float2*>(partial + at) = make_float2(d[4 * j], d[4 * j + 1]);
-          *reinterpret_cast<float2*>(partial + 8 * C::partial_stride + at) = make_float2(d[4 * j + 2], d[4 * j + 3]);
-        }
-        continue;  // a shared tile is the block's only one: the sums follow below
-      }
       release(previous);
 
+      // read here, not before the main loop, whose registers are all taken
+      const float alpha = args.alpha_pointer ? *args.alpha_pointer : args.alpha;
+      const float beta = args.beta_pointer ? *args.beta_pointer : args.beta;
       // D fragment: rows lane/4 and lane/4 + 8 of the warp's 16, columns 8 j + 2 (lane % 4) and the next
       bool stored = false;
       if constexpr (!std::is_same_v<TOut, float>) {
@@ -342,8 +305,8 @@ __global__ void __launch_bounds__(C::threads, 1)
                 packed[i] = *reinterpret_cast<std::uint32_t*>(&pair);
               }
               const int r = warp * 16 + lane % 16, chunk = 2 * j + lane / 16;  // 16-byte chunk in the row
-              const std::uint32_t address = shared_address(tile) + (chunk / 8) * 64 * 128 + r * 128 +
-                                            ((chunk % 8) ^ (r % 8)) * 16;
+              const std::uint32_t address =
+                  shared_address(tile) + (chunk / 8) * 64 * 128 + r * 128 + ((chunk % 8) ^ (r % 8)) * 16;
               asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
                            "r"(packed[0]), "r"(packed[1]), "r"(packed[2]), "r"(packed[3])
                            : "memory");
@@ -366,8 +329,7 @@ __global__ void __launch_bounds__(C::threads, 1)
         for (int half_tile = 0; half_tile < 2; ++half_tile) {
           const int i = m0 + warp * 16 + lane / 4 + 8 * half_tile;
           if (i < args.m) {
-            const long long row_step = args.transpose_d ? 1 : args.ldd, column_step = args.transpose_d ? args.ldd : 1;
-            TOut* const line = out + i * row_step;
+            TOut* const line = out + static_cast<long long>(i) * args.ldd;
 #pragma unroll
             for (int j = 0; j < BN / 8; ++j) {
 #pragma unroll
@@ -375,7 +337,7 @@ __global__ void __launch_bounds__(C::threads, 1)
                 const int column_index = n0 + 8 * j + 2 * (lane % 4) + e;
                 if (column_index < args.n) {
                   float value = alpha != 0.0f ? alpha * d[4 * j + 2 * half_tile + e] : 0.0f;
-                  TOut& to = line[column_index * column_step];
+                  TOut& to = line[column_index];
                   if (beta != 0.0f) value += beta * static_cast<float>(to);
                   to = static_cast<TOut>(value);
                 }
@@ -389,51 +351,6 @@ __global__ void __launch_bounds__(C::threads, 1)
       if (thread == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
   }
   if constexpr (C::cluster > 1) cluster_sync();
-  if constexpr (C::split > 1) {
-    cluster_sync();
-    if (warpgroup > 0) {
-      int row, column;
-      locate(first, row_tiles, column_tiles, row, column);
-      const float alpha = args.alpha_pointer ? *args.alpha_pointer : args.alpha;
-      const float beta = args.beta_pointer ? *args.beta_pointer : args.beta;
-      TOut* const out = static_cast<TOut*>(args.d);
-      constexpr int rows = BM / C::split, quads = BN / 4;
-      const int thread = static_cast<int>(threadIdx.x) - 128;
-      constexpr int under_way = C::split >= 8 ? 1 : 8 / C::split;  // registers for 8 parts at a time, or one split
-#pragma unroll under_way
-      for (int at = thread; at < rows * quads; at += 128 * C::consumers) {
-        // neighbours in D's contiguous dimension are neighbours in the warp
-        const int i = share_of_k * rows + (args.transpose_d ? at % rows : at / quads);
-        const int j = 4 * (args.transpose_d ? at / rows : at % quads);
-        const std::uint32_t mine = shared_address(reinterpret_cast<float*>(base) + i * C::partial_stride + j);
-        float4 parts[C::split];
-#pragma unroll
-        for (int block = 0; block < C::split; ++block) parts[block] = load_cluster(mine, block);
-        float4 sum = parts[0];
-#pragma unroll
-        for (int block = 1; block < C::split; ++block) {
-          sum.x += parts[block].x;
-          sum.y += parts[block].y;
-          sum.z += parts[block].z;
-          sum.w += parts[block].w;
-        }
-        const int m = row * BM + i, n = column * BN + j;
-        const float sums[] = {sum.x, sum.y, sum.z, sum.w};
-        const long long row_step = args.transpose_d ? 1 : args.ldd, column_step = args.transpose_d ? args.ldd : 1;
-        if (m < args.m) {
-#pragma unroll
-          for (int e = 0; e < 4; ++e) {
-            if (n + e >= args.n) break;
-            TOut& to = out[m * row_step + (n + e) * column_step];
-            float value = alpha != 0.0f ? alpha * sums[e] : 0.0f;
-            if (beta != 0.0f) value += beta * static_cast<float>(to);
-            to = static_cast<TOut>(value);
-          }
-        }
-      }
-    }
-    cluster_sync();  // a block's shared memory must outlive its peers' reads
-  }
 #endif
 }
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cuda.h>
-#include <cuda_runtime.h>
-#include <cudaTypedefs.h>
-
 #include "half_sm90a.hpp"
 #include "kernel.cuh"
+#include <cuda.h>
+#include <cudaTypedefs.h>
+#include <cuda_runtime.h>
 
 namespace tessera::cuda::sm90a {
 
@@ -50,32 +49,25 @@ const char* launch_configuration(const HalfGemm& p, int units, cudaStream_t stre
   args.beta = p.beta;
   args.alpha_pointer = p.alpha_pointer;
   args.beta_pointer = p.beta_pointer;
-  args.transpose_d = p.transpose_d ? 1 : 0;
-  if constexpr (sizeof(typename C::TOut) == 2 && C::split == 1) {
-    args.store_by_tma = !p.transpose_d && reinterpret_cast<std::uintptr_t>(p.d) % 16 == 0 && p.ldd % 8 == 0 && p.n % 8 == 0;
+  if constexpr (sizeof(typename C::TOut) == 2) {
+    args.store_by_tma = reinterpret_cast<std::uintptr_t>(p.d) % 16 == 0 && p.ldd % 8 == 0 && p.n % 8 == 0;
     if (args.store_by_tma && !make_map(&d, is_bf16, p.d, p.m, p.n, p.ldd, 64)) args.store_by_tma = 0;
   }
-  static const cudaError_t prepared = [] {
-    const cudaError_t status =
-        cudaFuncSetAttribute(gemm_kernel<C>, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
-    return C::split > 8 && status == cudaSuccess
-               ? cudaFuncSetAttribute(gemm_kernel<C>, cudaFuncAttributeNonPortableClusterSizeAllowed, 1)
-               : status;
-  }();
+  static const cudaError_t prepared =
+      cudaFuncSetAttribute(gemm_kernel<C>, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
   if (prepared != cudaSuccess) return cudaGetErrorString(prepared);
 
   const std::int64_t row_tiles = (p.m + C::BM * C::cluster - 1) / (C::BM * C::cluster);
   const std::int64_t tiles = row_tiles * ((p.n + C::BN - 1) / C::BN);
   cudaLaunchConfig_t config{};
-  constexpr int blocks = C::cluster * C::split;
-  const std::int64_t clusters = C::split > 1 || tiles < units / blocks ? tiles : units / blocks;
-  config.gridDim = static_cast<unsigned>(blocks * clusters);
+  const std::int64_t clusters = tiles < units / C::cluster ? tiles : units / C::cluster;
+  config.gridDim = static_cast<unsigned>(C::cluster * clusters);
   config.blockDim = C::threads;
   config.dynamicSmemBytes = C::shared_bytes;
   config.stream = stream;
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim = {static_cast<unsigned>(blocks), 1, 1};
+  attribute.val.clusterDim = {static_cast<unsigned>(C::cluster), 1, 1};
   config.attrs = &attribute;
   config.numAttrs = 1;
   const cudaError_t status = cudaLaunchKernelEx(&config, gemm_kernel<C>, a, b, d, args);
@@ -83,12 +75,13 @@ const char* launch_configuration(const HalfGemm& p, int units, cudaStream_t stre
 }
 
 /// All transposes of one tile shape.
-template <class TIn, class TOut, int BM, int BN, int Stages, int Cluster, int Split>
+template <class TIn, class TOut, int BM, int BN, int Stages, int Cluster>
 const char* launch_shape(const HalfGemm& p, int units, cudaStream_t stream) {
   const auto with = [&]<bool A, bool B>() {
-    return launch_configuration<Configuration<TIn, TOut, BM, BN, Stages, Cluster, Split, A, B>>(p, units, stream);
+    return launch_configuration<Configuration<TIn, TOut, BM, BN, Stages, Cluster, A, B>>(p, units, stream);
   };
-  if (p.a_mn_major) return p.b_mn_major ? with.template operator()<true, true>() : with.template operator()<true, false>();
+  if (p.a_mn_major)
+    return p.b_mn_major ? with.template operator()<true, true>() : with.template operator()<true, false>();
   return p.b_mn_major ? with.template operator()<false, true>() : with.template operator()<false, false>();
 }
 
@@ -96,17 +89,16 @@ const char* launch_shape(const HalfGemm& p, int units, cudaStream_t stream) {
 template <class TIn, class TOut>
 const char* launch_typed(const HalfGemm& p, int configuration, int units, cudaStream_t stream) {
   switch (configuration) {
-    case 0: return launch_shape<TIn, TOut, 128, 256, 4, 2, 1>(p, units, stream);
-    case 1: return launch_shape<TIn, TOut, 128, 256, 4, 1, 1>(p, units, stream);
-    case 2: return launch_shape<TIn, TOut, 128, 128, 5, 1, 1>(p, units, stream);
-    case 3: return launch_shape<TIn, TOut, 128, 128, 6, 1, 2>(p, units, stream);
-    case 4: return launch_shape<TIn, TOut, 128, 128, 6, 1, 4>(p, units, stream);
-    case 5: return launch_shape<TIn, TOut, 128, 64, 7, 1, 1>(p, units, stream);
-    case 6: return launch_shape<TIn, TOut, 128, 64, 7, 1, 2>(p, units, stream);
-    case 7: return launch_shape<TIn, TOut, 128, 64, 7, 1, 4>(p, units, stream);
-    case 8: return launch_shape<TIn, TOut, 128, 64, 7, 1, 8>(p, units, stream);
-    case 9: return launch_shape<TIn, TOut, 128, 64, 7, 1, 16>(p, units, stream);
-    default: return "no such configuration";
+    case 0:
+      return launch_shape<TIn, TOut, 128, 256, 4, 2>(p, units, stream);
+    case 1:
+      return launch_shape<TIn, TOut, 128, 256, 4, 1>(p, units, stream);
+    case 2:
+      return launch_shape<TIn, TOut, 128, 128, 5, 1>(p, units, stream);
+    case 3:
+      return launch_shape<TIn, TOut, 128, 64, 7, 1>(p, units, stream);
+    default:
+      return "no such configuration";
   }
 }
 

@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "launch.cuh"
 #include <algorithm>
 #include <iterator>
-
-#include "launch.cuh"
 
 namespace tessera::cuda::sm90a {
 namespace {
 
 struct Shape {
   const char* name;
-  int bm, bn, cluster, split;
+  int bm, bn, cluster;
   double efficiency;  ///< share of the tensor pipe's rate that the main loop reaches, measured on an H200
 };
-constexpr Shape shapes[] = {
-    {"128x256x64 s4 multicast 2", 128, 256, 2, 1, 1.00}, {"128x256x64 s4", 128, 256, 1, 1, 0.99},
-    {"128x128x64 s5", 128, 128, 1, 1, 0.82},             {"128x128x64 s6 split 2", 128, 128, 1, 2, 0.82},
-    {"128x128x64 s6 split 4", 128, 128, 1, 4, 0.82},     {"128x64x64 s7", 128, 64, 1, 1, 0.55},
-    {"128x64x64 s7 split 2", 128, 64, 1, 2, 0.55},       {"128x64x64 s7 split 4", 128, 64, 1, 4, 0.55},
-    {"128x64x64 s7 split 8", 128, 64, 1, 8, 0.55},       {"128x64x64 s7 split 16", 128, 64, 1, 16, 0.55}};
+constexpr Shape shapes[] = {{"128x256x64 s4 multicast 2", 128, 256, 2, 1.00},
+                            {"128x256x64 s4", 128, 256, 1, 0.97},
+                            {"128x128x64 s5", 128, 128, 1, 0.79},
+                            {"128x64x64 s7", 128, 64, 1, 0.53}};
 
 bool aligned(const void* pointer, std::int64_t stride) {
   return reinterpret_cast<std::uintptr_t>(pointer) % 16 == 0 && stride % 8 == 0;
@@ -26,7 +23,6 @@ bool aligned(const void* pointer, std::int64_t stride) {
 }  // namespace
 
 int configurations() { return static_cast<int>(std::size(shapes)); }
-bool splits_k(int configuration) { return shapes[configuration].split > 1; }
 const char* configuration_name(int configuration) { return shapes[configuration].name; }
 
 const char* refusal(const HalfGemm& p) {
@@ -39,22 +35,18 @@ const char* refusal(const HalfGemm& p) {
 }
 
 int choose_configuration(const HalfGemm& p, int units) {
-  // Cycles: the tensor pipe does 2048 multiply-adds a cycle and multiprocessor for 16-bit operands, times the waves of
-  // blocks; a fixed cost for filling the pipeline and storing; what a split adds for exchanging partial sums.
-  const bool swapped = p.m <= 64 && p.n > p.m;  // as launch() does
-  const std::int64_t m = swapped ? p.n : p.m, n = swapped ? p.m : p.n;
+  // Cycles: the tensor pipe does 2048 multiply-adds a cycle and multiprocessor for 16-bit operands; the waves of tiles
+  // times a tile's main loop and store, behind a fixed cost for filling the pipeline.
   int best = 0;
   double least = 1e300;
   for (int c = 0; c < configurations(); ++c) {
     const Shape& s = shapes[c];
-    const auto tiles = ((m + s.bm * s.cluster - 1) / (s.bm * s.cluster)) * ((n + s.bn - 1) / s.bn);
-    const auto at_once = units / (s.cluster * s.split);
+    const auto tiles = ((p.m + s.bm * s.cluster - 1) / (s.bm * s.cluster)) * ((p.n + s.bn - 1) / s.bn);
+    const auto at_once = units / s.cluster;
     const auto waves = (tiles + at_once - 1) / at_once;
-    const double k_tiles = static_cast<double>(((p.k + 63) / 64 + s.split - 1) / s.split);
-    const double tile = k_tiles * s.bm * s.bn * 64 / 2048.0 / s.efficiency + 2.0 * s.bn;
-    // measured: the exchange of partial sums costs about 4 us, the cluster's barriers about 1
-    const double exchange = s.split > 1 ? 7000 : 0;
-    const double cycles = 2500 + (s.cluster > 1 ? 1500 : 0) + static_cast<double>(waves) * (tile + exchange);
+    const double k_tiles = static_cast<double>((p.k + 63) / 64);
+    const double tile = k_tiles * s.bm * s.bn * 64 / 2048.0 / s.efficiency + 6.0 * s.bn;
+    const double cycles = 2500 + (s.cluster > 1 ? 1500 : 0) + static_cast<double>(waves) * tile;
     if (cycles < least) {
       least = cycles;
       best = c;
@@ -65,23 +57,11 @@ int choose_configuration(const HalfGemm& p, int units) {
 
 const char* launch(const HalfGemm& p, int configuration, int units, void* stream) {
   auto* const s = static_cast<cudaStream_t>(stream);
-  // few rows: the transposed product, so that the instruction's long side is full
-  if (p.m <= 64 && p.n > p.m && !p.transpose_d) {
-    HalfGemm q = p;
-    q.m = p.n;
-    q.n = p.m;
-    q.a = p.b;
-    q.lda = p.ldb;
-    q.a_mn_major = p.b_mn_major;
-    q.b = p.a;
-    q.ldb = p.lda;
-    q.b_mn_major = p.a_mn_major;
-    q.transpose_d = true;
-    return launch(q, configuration, units, stream);
-  }
   if (p.in == Element::bf16)
-    return p.out == Element::fp32 ? launch_bf16_fp32(p, configuration, units, s) : launch_bf16(p, configuration, units, s);
-  return p.out == Element::fp32 ? launch_fp16_fp32(p, configuration, units, s) : launch_fp16(p, configuration, units, s);
+    return p.out == Element::fp32 ? launch_bf16_fp32(p, configuration, units, s)
+                                  : launch_bf16(p, configuration, units, s);
+  return p.out == Element::fp32 ? launch_fp16_fp32(p, configuration, units, s)
+                                : launch_fp16(p, configuration, units, s);
 }
 
 }  // namespace tessera::cuda::sm90a

@@ -7,6 +7,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <tuple>
+#include <type_traits>
 
 #include <tessera/core/config.hpp>
 #include <tessera/core/machine.hpp>
@@ -16,6 +17,8 @@
 #endif
 #ifdef KOKKOS_ENABLE_CUDA
 #include <tessera/backends/cuda/device.hpp>
+#include <tessera/backends/cuda/gemm_cublas.hpp>
+#include <tessera/backends/cuda/gemm_half_sm90a.hpp>
 #include <tessera/backends/cuda/machine.hpp>
 #include <tessera/backends/cuda/narrow_float.hpp>
 #endif
@@ -28,9 +31,16 @@
 namespace tessera::backends {
 
 /// GEMM: those that are tried before the portable kernel, and those that must be asked for by name. On hosts that is
-/// the CBLAS found: the portable kernel is as fast there, and takes every stride, type and instance.
+/// the CBLAS found: the portable kernel is as fast there, and takes every stride, type and instance. On CUDA our own
+/// tensor-core kernels come first where they were measured faster, then the vendor's library.
+#ifdef KOKKOS_ENABLE_CUDA
+template <class Space>
+using gemm_providers_before_portable =
+    std::conditional_t<std::is_same_v<Space, Kokkos::Cuda>, std::tuple<GemmHalfSm90a, GemmCublas>, std::tuple<>>;
+#else
 template <class Space>
 using gemm_providers_before_portable = std::tuple<>;
+#endif
 #if TESSERA_HAVE_CBLAS && defined(KOKKOS_ENABLE_OPENMP)
 template <class Space>
 using gemm_providers_after_portable = std::tuple<GemmCblas>;

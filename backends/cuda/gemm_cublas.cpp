@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
+#include <cstring>
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include <tessera/backends/cuda/gemm_cublas.hpp>
+#include <tessera/core/error.hpp>
+
+namespace tessera::backends {
+namespace {
+
+void check(cublasStatus_t status, const char* what) {
+  if (status != CUBLAS_STATUS_SUCCESS)
+    throw Error("tessera::gemm", std::string("cuBLAS failed in ") + what + ": " + cublasGetStatusString(status),
+                "cuBLAS must start on this device", "Set TESSERA_GEMM=portable to go on without it");
+}
+
+/// A stream's handle and a place for scalars that have to go to the device beside others that are there already.
+struct Handle {
+  cublasHandle_t blas = nullptr;
+  void* scalars = nullptr;
+  std::mutex mutex;  // pointer mode and call belong together
+
+  explicit Handle(void* stream) {
+    check(cublasCreate(&blas), "cublasCreate");
+    check(cublasSetStream(blas, static_cast<cudaStream_t>(stream)), "cublasSetStream");
+    if (cudaMalloc(&scalars, 64) != cudaSuccess)
+      throw Error("tessera::gemm", "no device memory for 64 bytes", "the device must have memory left");
+  }
+  ~Handle() {
+    cublasDestroy(blas);
+    cudaFree(scalars);
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+};
+
+Registry<Handle>& handles() {
+  static Registry<Handle> registry("cuBLAS handles");
+  return registry;
+}
+
+struct Operand {
+  cublasOperation_t op = CUBLAS_OP_N;
+  index_t leading = 0;
+};
+
+/// A matrix as cuBLAS names it, column-major: plain where the first dimension has unit stride, transposed where the
+/// second has. A dimension of extent 1 has no stride of its own.
+std::optional<Operand> operand(const CublasProduct::Matrix& m) {
+  const auto leading = [&](int inner, int outer) {
+    return std::max<index_t>(m.extents[outer] > 1 ? m.strides[outer] : m.extents[inner], 1);
+  };
+  const auto unit = [&](int d) { return m.extents[d] <= 1 || m.strides[d] == 1; };
+  if (!m.conj && unit(0) && leading(0, 1) >= std::max<index_t>(m.extents[0], 1))
+    return Operand{CUBLAS_OP_N, leading(0, 1)};
+  if (unit(1) && leading(1, 0) >= std::max<index_t>(m.extents[1], 1))
+    return Operand{m.conj ? CUBLAS_OP_C : CUBLAS_OP_T, leading(1, 0)};
+  return std::nullopt;
+}
+
+/// C must be plain: where its rows are contiguous, the transposed product is asked for.
+CublasProduct column_major(const CublasProduct& p) {
+  CublasProduct q = p;
+  if ((p.c.extents[0] <= 1 || p.c.strides[0] == 1) && operand(p.c) && operand(p.c)->op == CUBLAS_OP_N) return q;
+  const auto transposed = [](CublasProduct::Matrix m) {
+    std::swap(m.extents[0], m.extents[1]);
+    std::swap(m.strides[0], m.strides[1]);
+    return m;
+  };
+  q.a = transposed(p.b);
+  q.b = transposed(p.a);
+  q.c = transposed(p.c);
+  return q;
+}
+
+cudaDataType type_of(CublasProduct::Element e) {
+  switch (e) {
+    case CublasProduct::Element::real16:
+      return CUDA_R_16F;
+    case CublasProduct::Element::brain16:
+      return CUDA_R_16BF;
+    case CublasProduct::Element::real32:
+      return CUDA_R_32F;
+    case CublasProduct::Element::real64:
+      return CUDA_R_64F;
+    case CublasProduct::Element::complex32:
+      return CUDA_C_32F;
+    case CublasProduct::Element::complex64:
+      return CUDA_C_64F;
+  }
+  return CUDA_R_64F;
+}
+
+bool is_double(CublasProduct::Element e) {
+  return e == CublasProduct::Element::real64 || e == CublasProduct::Element::complex64;
+}
+
+std::size_t scalar_bytes(CublasProduct::Element e) {
+  switch (e) {
+    case CublasProduct::Element::complex64:
+      return 16;
+    case CublasProduct::Element::complex32:
+    case CublasProduct::Element::real64:
+      return 8;
+    default:
+      return 4;
+  }
+}
+
+}  // namespace
+
+Verdict cublas_can_run(const CublasProduct& product) {
+  if (product.c.extents[0] == 0 || product.c.extents[1] == 0 || product.a.extents[1] == 0)
+    return Verdict::no("an extent is 0");
+  const CublasProduct p = column_major(product);
+  if (!operand(p.c) || operand(p.c)->op != CUBLAS_OP_N) return Verdict::no("C has unit stride in neither dimension");
+  if (!operand(p.a) || !operand(p.b))
+    return Verdict::no("an operand has unit stride in neither dimension, or is conjugated and not transposed");
+  return Verdict::yes();
+}
+
+void cublas_run(const CublasProduct& product, const StreamKey& key, void* stream, const void* alpha, bool alpha_on_host,
+                const void* beta, bool beta_on_host) {
+  const CublasProduct p = column_major(product);
+  const Operand a = operand(p.a).value(), b = operand(p.b).value(), c = operand(p.c).value();
+  Handle& handle = handles().get(key, [&] { return std::make_unique<Handle>(stream); });
+  const std::scoped_lock lock(handle.mutex);
+  const bool on_host = alpha_on_host && beta_on_host;
+  const std::size_t bytes = scalar_bytes(p.in);
+  if (!on_host) {
+    auto* const place = static_cast<char*>(handle.scalars);
+    const auto bring = [&](const void*& scalar, bool is_on_host, char* to) {
+      if (!is_on_host) return;
+      cudaMemcpyAsync(to, scalar, bytes, cudaMemcpyHostToDevice, static_cast<cudaStream_t>(stream));
+      scalar = to;
+    };
+    bring(alpha, alpha_on_host, place);
+    bring(beta, beta_on_host, place + 16);
+  }
+  check(cublasSetPointerMode(handle.blas, on_host ? CUBLAS_POINTER_MODE_HOST : CUBLAS_POINTER_MODE_DEVICE),
+        "cublasSetPointerMode");
+  index_t k = p.a.extents[1];
+  if (alpha_on_host && on_host) {
+    // A and B are not read where alpha is 0, as in BLAS; the library does not promise it
+    static constexpr char zeros[16] = {};
+    bool is_zero = std::memcmp(alpha, zeros, bytes) == 0;
+    if (bytes == 4 && !is_zero) is_zero = *static_cast<const float*>(alpha) == 0.0f;
+    if (p.in == CublasProduct::Element::real64) is_zero = *static_cast<const double*>(alpha) == 0.0;
+    if (is_zero) k = 0;
+  }
+  check(cublasGemmEx_64(handle.blas, a.op, b.op, p.c.extents[0], p.c.extents[1], k, alpha, p.a.pointer, type_of(p.in),
+                        a.leading, p.b.pointer, type_of(p.in), b.leading, beta, const_cast<void*>(p.c.pointer),
+                        type_of(p.out), c.leading, is_double(p.in) ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
+                        CUBLAS_GEMM_DEFAULT),
+        "cublasGemmEx");
+}
+
+}  // namespace tessera::backends

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <Kokkos_Core.hpp>
+#include <concepts>
+#include <string>
+#include <string_view>
+
+#include <tessera/core/plan.hpp>
+#include <tessera/gemm/problem.hpp>
+
+namespace tessera::backends {
+
+/// A product of 16-bit floats as the Hopper kernels are asked for it.
+struct HalfProduct {
+  struct Matrix {
+    const void* pointer = nullptr;
+    index_t extents[2] = {};
+    index_t strides[2] = {};
+  };
+  bool is_bf16 = false;
+  bool out_is_float = false;
+  Matrix a, b, c;
+};
+
+/// Whether wgmma kernels may run and are measured to be at least as fast as cuBLAS on the problem.
+Verdict half_sm90a_can_run(const HalfProduct& product, const DeviceInfo& device);
+/// The tile shape, "128x256x64 s4 multicast 2".
+std::string half_sm90a_configuration(const HalfProduct& product, const DeviceInfo& device);
+/// alpha and beta are host values where their pointer is null, else in device memory.
+void half_sm90a_run(const HalfProduct& product, const ScalarRef<float>& alpha, const ScalarRef<float>& beta,
+                    const DeviceInfo& device, void* stream);
+
+/// gemm of fp16 and bf16 by the tensor cores of Hopper: wgmma fed by TMA, backends/cuda/gemm/half_sm90a.
+struct GemmHalfSm90a {
+  static constexpr std::string_view name = "cuda:wgmma_half_sm90a";
+
+  template <class Types, class Space>
+  static constexpr bool supports =
+      std::same_as<Space, Kokkos::Cuda> &&
+      (std::same_as<typename Types::in, half> || std::same_as<typename Types::in, bfloat16>) &&
+      (std::same_as<typename Types::out, typename Types::in> || std::same_as<typename Types::out, float>);
+
+  static std::uint64_t state() { return 0; }
+
+  template <class Types>
+  static Verdict can_run(const GemmProblem<Types>& p, const DeviceInfo& device) {
+    return half_sm90a_can_run(product(p), device);
+  }
+  template <class Types>
+  static std::string configuration(const GemmProblem<Types>& p, const DeviceInfo& device) {
+    return half_sm90a_configuration(product(p), device);
+  }
+  template <class Types>
+  static std::size_t workspace_bytes(const GemmProblem<Types>&) {
+    return 0;
+  }
+  template <class Types>
+  static void run(const Kokkos::Cuda& exec, const GemmProblem<Types>& p, GemmWorkspace) {
+    half_sm90a_run(product(p), p.alpha, p.beta, device_of(exec), exec.cuda_stream());
+  }
+
+ private:
+  template <class M>
+  static HalfProduct::Matrix matrix(const M& m) {
+    return {m.pointer, {m.extents[0], m.extents[1]}, {m.strides[0], m.strides[1]}};
+  }
+  template <class Types>
+  static HalfProduct product(const GemmProblem<Types>& p) {
+    return {std::same_as<typename Types::in, bfloat16>, std::same_as<typename Types::out, float>, matrix(p.a),
+            matrix(p.b), matrix(p.c)};
+  }
+};
+
+}  // namespace tessera::backends
