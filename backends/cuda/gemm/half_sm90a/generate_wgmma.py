@@ -3,7 +3,7 @@
 """Writes wgmma.cuh: one inline function for each width N of wgmma m64nNk16 with fp32 accumulators.
 
 The instruction takes its N/2 accumulator registers by name, so that each width needs its own text.
-Usage: python3 generate_wgmma.py > wgmma.cuh
+Usage: python3 generate_wgmma.py | clang-format > wgmma.cuh
 """
 
 WIDTHS = [64, 128, 192, 256]
