@@ -1,18 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# What tools see of every algorithm that this build has, and chains of algorithms on several instances.
-set(tools_algorithms "")
-foreach(algorithm axpby scal dot nrm2 asum iamax gemv gemm transpose spmv stencil)
-  if(TARGET tessera::${algorithm})
-    list(APPEND tools_algorithms ${algorithm})
-  endif()
-endforeach()
-list(TRANSFORM tools_algorithms PREPEND tessera:: OUTPUT_VARIABLE tools_libraries)
-foreach(unit tools tools_instances)
-  tessera_test(${unit} LIBRARIES ${tools_libraries})
-  foreach(space IN LISTS TESSERA_SPACES)
-    foreach(algorithm IN LISTS tools_algorithms)
-      string(TOUPPER "${algorithm}" upper)
-      target_compile_definitions(test_${unit}_${space} PRIVATE TESSERA_TEST_${upper})
-    endforeach()
-  endforeach()
-endforeach()
+# What tools see of every algorithm, and chains of algorithms on several instances.
+tessera_test(tools LIBRARIES tessera::algorithms)
+tessera_test(tools_instances LIBRARIES tessera::axpby tessera::gemm tessera::scal)

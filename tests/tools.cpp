@@ -13,40 +13,18 @@
 #include <utility>
 #include <vector>
 
-#include <tessera/backends/enabled.hpp>
-#ifdef TESSERA_TEST_AXPBY
-#include <tessera/axpby.hpp>
-#endif
-#ifdef TESSERA_TEST_SCAL
-#include <tessera/scal.hpp>
-#endif
-#ifdef TESSERA_TEST_DOT
-#include <tessera/dot.hpp>
-#endif
-#ifdef TESSERA_TEST_NRM2
-#include <tessera/nrm2.hpp>
-#endif
-#ifdef TESSERA_TEST_ASUM
 #include <tessera/asum.hpp>
-#endif
-#ifdef TESSERA_TEST_IAMAX
-#include <tessera/iamax.hpp>
-#endif
-#ifdef TESSERA_TEST_GEMV
-#include <tessera/gemv.hpp>
-#endif
-#ifdef TESSERA_TEST_GEMM
+#include <tessera/axpby.hpp>
+#include <tessera/backends/enabled.hpp>
+#include <tessera/dot.hpp>
 #include <tessera/gemm.hpp>
-#endif
-#ifdef TESSERA_TEST_TRANSPOSE
-#include <tessera/transpose.hpp>
-#endif
-#ifdef TESSERA_TEST_SPMV
+#include <tessera/gemv.hpp>
+#include <tessera/iamax.hpp>
+#include <tessera/nrm2.hpp>
+#include <tessera/scal.hpp>
 #include <tessera/spmv.hpp>
-#endif
-#ifdef TESSERA_TEST_STENCIL
 #include <tessera/stencil.hpp>
-#endif
+#include <tessera/transpose.hpp>
 
 using Space = TESSERA_TEST_SPACE;
 using tessera::index_t;
@@ -100,7 +78,6 @@ const index_t sizes[] = {1, 17, 1000, 300000};
 
 }  // namespace
 
-#ifdef TESSERA_TEST_AXPBY
 TEST_CASE("tools: axpby", "[tools]") {
   const Scalar s("s");
   for (const index_t n : sizes) {
@@ -115,9 +92,7 @@ TEST_CASE("tools: axpby", "[tools]") {
   const Right b("b", 60, 50);
   check("axpby", Returns::at_once, [&](const Space& e) { tessera::axpby(e, 2.0, a, 1.0, b); });
 }
-#endif
 
-#ifdef TESSERA_TEST_SCAL
 TEST_CASE("tools: scal", "[tools]") {
   for (const index_t n : sizes) {
     const Vector x("x", n);
@@ -127,9 +102,7 @@ TEST_CASE("tools: scal", "[tools]") {
           [&](const Space& e) { tessera::scal(e, 2.0, Kokkos::subview(pairs, Kokkos::ALL, 1)); });
   }
 }
-#endif
 
-#ifdef TESSERA_TEST_DOT
 TEST_CASE("tools: dot", "[tools]") {
   const Scalar s("s");
   for (const index_t n : sizes) {
@@ -138,9 +111,7 @@ TEST_CASE("tools: dot", "[tools]") {
     check("dot", Returns::at_once, [&](const Space& e) { tessera::dot(e, x, y, s); });
   }
 }
-#endif
 
-#ifdef TESSERA_TEST_NRM2
 TEST_CASE("tools: nrm2", "[tools]") {
   const Scalar s("s");
   for (const index_t n : sizes) {
@@ -149,9 +120,7 @@ TEST_CASE("tools: nrm2", "[tools]") {
     check("nrm2", Returns::at_once, [&](const Space& e) { tessera::nrm2(e, x, s); });
   }
 }
-#endif
 
-#ifdef TESSERA_TEST_ASUM
 TEST_CASE("tools: asum", "[tools]") {
   const Scalar s("s");
   for (const index_t n : sizes) {
@@ -160,9 +129,7 @@ TEST_CASE("tools: asum", "[tools]") {
     check("asum", Returns::at_once, [&](const Space& e) { tessera::asum(e, x, s); });
   }
 }
-#endif
 
-#ifdef TESSERA_TEST_IAMAX
 TEST_CASE("tools: iamax", "[tools]") {
   const Kokkos::View<index_t, Space> s("s");
   for (const index_t n : sizes) {
@@ -171,9 +138,7 @@ TEST_CASE("tools: iamax", "[tools]") {
     check("iamax", Returns::at_once, [&](const Space& e) { tessera::iamax(e, x, s); });
   }
 }
-#endif
 
-#ifdef TESSERA_TEST_GEMV
 TEST_CASE("tools: gemv", "[tools]") {
   for (const auto& [m, n] : {std::pair<index_t, index_t>{3, 2}, {500, 300}, {20000, 4}, {4, 20000}}) {
     const Left a("a", m, n);
@@ -185,9 +150,7 @@ TEST_CASE("tools: gemv", "[tools]") {
           [&, x = x, y = y](const Space& e) { tessera::gemv(e, 2.0, tessera::transposed(a), y, 1.0, x); });
   }
 }
-#endif
 
-#ifdef TESSERA_TEST_GEMM
 TEST_CASE("tools: gemm", "[tools]") {
   for (const char* path : {"portable", ""})
     for (const index_t n : {1, 5, 130}) {
@@ -199,9 +162,7 @@ TEST_CASE("tools: gemm", "[tools]") {
           has_kernels);
     }
 }
-#endif
 
-#ifdef TESSERA_TEST_TRANSPOSE
 TEST_CASE("tools: transpose", "[tools]") {
   for (const index_t n : {1, 31, 200}) {
     const Left a("a", n, n + 3);
@@ -209,9 +170,7 @@ TEST_CASE("tools: transpose", "[tools]") {
     check("transpose", Returns::at_once, [&](const Space& e) { tessera::transpose(e, a, b); });
   }
 }
-#endif
 
-#ifdef TESSERA_TEST_SPMV
 TEST_CASE("tools: spmv", "[tools]") {
   const Space exec;
   for (const index_t n : {1, 40, 3000}) {
@@ -232,9 +191,7 @@ TEST_CASE("tools: spmv", "[tools]") {
     }
   }
 }
-#endif
 
-#ifdef TESSERA_TEST_STENCIL
 TEST_CASE("tools: stencil", "[tools]") {
   const tessera::Stencil7Coefficients<double> seven{-6, {1, 1}, {1, 1}, {1, 1}};
   const tessera::Stencil27Distances<double> all{-26, 1, 1, 1};
@@ -244,4 +201,3 @@ TEST_CASE("tools: stencil", "[tools]") {
     check("stencil(27)?", Returns::at_once, [&](const Space& e) { tessera::stencil27(e, all, u, v); });
   }
 }
-#endif

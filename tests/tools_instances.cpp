@@ -11,12 +11,8 @@
 
 #include <tessera/axpby.hpp>
 #include <tessera/backends/enabled.hpp>
-#ifdef TESSERA_TEST_GEMM
 #include <tessera/gemm.hpp>
-#endif
-#ifdef TESSERA_TEST_SCAL
 #include <tessera/scal.hpp>
-#endif
 
 using Space = TESSERA_TEST_SPACE;
 using tessera::index_t;
@@ -47,14 +43,8 @@ struct Chain {
   }
   /// scale -> product -> sum; the factors keep the numbers near 1 over all repeats.
   void step(const Space& exec) const {
-#ifdef TESSERA_TEST_SCAL
     tessera::scal(exec, 0.5, c);
-#else
-    tessera::axpby(exec, 0.0, a, 0.5, c);
-#endif
-#ifdef TESSERA_TEST_GEMM
     tessera::gemm(exec, 0.125 / n, a, b, 1.0, c);
-#endif
     tessera::axpby(exec, 0.0625, c, 0.9375, a);
   }
   [[nodiscard]] std::vector<double> result(const Space& exec) const {

@@ -6,12 +6,25 @@
 namespace tessera::doctor {
 
 const std::vector<std::string>& known_variables() {
-  static const std::vector<std::string> all = {
-      "OMP_NUM_THREADS",      "OMP_PROC_BIND",         "OMP_PLACES",           "OMP_WAIT_POLICY",
-      "OPENBLAS_NUM_THREADS", "OPENBLAS_CORETYPE",     "CUDA_VISIBLE_DEVICES", "CUDA_LAUNCH_BLOCKING",
-      "HIP_VISIBLE_DEVICES",  "ROCR_VISIBLE_DEVICES",  "KOKKOS_NUM_THREADS",   "KOKKOS_DEVICE_ID",
-      "KOKKOS_TOOLS_LIBS",    "TESSERA_LOG",           "TESSERA_TIMINGS",      "TESSERA_GEMM",
-      "TESSERA_SPMV",         "TESSERA_MPI_GPU_AWARE", "TESSERA_CHECK_COLLECTIVES"};
+  static const std::vector<std::string> all = {"OMP_NUM_THREADS",
+                                               "OMP_PROC_BIND",
+                                               "OMP_PLACES",
+                                               "OMP_WAIT_POLICY",
+                                               "OPENBLAS_NUM_THREADS",
+                                               "OPENBLAS_CORETYPE",
+                                               "CUDA_VISIBLE_DEVICES",
+                                               "CUDA_LAUNCH_BLOCKING",
+                                               "HIP_VISIBLE_DEVICES",
+                                               "ROCR_VISIBLE_DEVICES",
+                                               "KOKKOS_NUM_THREADS",
+                                               "KOKKOS_DEVICE_ID",
+                                               "KOKKOS_TOOLS_LIBS",
+                                               "TESSERA_LOG",
+                                               "TESSERA_TIMINGS",
+                                               "TESSERA_GEMM",
+                                               "TESSERA_SPMV",
+                                               "TESSERA_MPI_GPU_AWARE",
+                                               "TESSERA_CHECK_COLLECTIVES"};
   return all;
 }
 
@@ -25,9 +38,9 @@ std::vector<std::string> advise(const Host& host, const Environment& environment
                      std::to_string(host.threads) +
                      ": they take turns, and every barrier waits. Set OMP_NUM_THREADS=" + std::to_string(host.cores));
   else if (host.ranks_on_node > 1 && host.pool > 1 && host.pool * host.ranks_on_node > host.threads)
-    advice.push_back(std::to_string(host.ranks_on_node) + " ranks of " + std::to_string(host.pool) +
-                     " threads share " + std::to_string(host.threads) + " hardware threads. Set OMP_NUM_THREADS=" +
-                     std::to_string(share > 0 ? share : 1));
+    advice.push_back(std::to_string(host.ranks_on_node) + " ranks of " + std::to_string(host.pool) + " threads share " +
+                     std::to_string(host.threads) +
+                     " hardware threads. Set OMP_NUM_THREADS=" + std::to_string(share > 0 ? share : 1));
   else if (host.pool > host.cores)
     advice.push_back("Kokkos uses both hardware threads of a core (" + std::to_string(host.pool) + " threads on " +
                      std::to_string(host.cores) +
@@ -44,9 +57,13 @@ std::vector<std::string> advise(const Host& host, const Environment& environment
   for (const char* forced : {"TESSERA_GEMM", "TESSERA_SPMV"})
     if (const std::string path = environment(forced); !path.empty())
       advice.push_back(std::string(forced) + "=" + path + " forces a path; unset it to have the fastest chosen");
+  if (const std::string core = environment("OPENBLAS_CORETYPE"); !core.empty())
+    advice.push_back("OPENBLAS_CORETYPE=" + core +
+                     " forces the BLAS library's kernels; unset it unless it mistakes this processor");
   if (!host.optimised)
-    advice.push_back("Host code is compiled for a general processor. For this machine alone, configure with "
-                     "-DTESSERA_HOST_ARCH=native");
+    advice.push_back(
+        "Host code is compiled for a general processor. For this machine alone, configure with "
+        "-DTESSERA_HOST_ARCH=native");
   if (host.debug_build) advice.push_back("This is a Debug build: right for finding faults, slow otherwise");
   return advice;
 }

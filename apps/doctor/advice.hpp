@@ -19,14 +19,14 @@ using Environment = std::function<std::string(std::string_view)>;
 const std::vector<std::string>& known_variables();
 
 struct Host {
-  int cores = 1;            ///< that this process may use
-  int threads = 1;          ///< hardware threads of these
+  int cores = 1;    ///< that this process may use
+  int threads = 1;  ///< hardware threads of these
   int numa_domains = 1;
-  int pool = 1;             ///< threads that Kokkos uses on the host
+  int pool = 1;  ///< threads that Kokkos uses on the host
   int ranks_on_node = 1;
-  bool optimised = true;    ///< compiled for this processor, not for a general one
-  bool device = false;      ///< the default space is a GPU
-  bool debug_build = false; ///< assertions are on
+  bool optimised = true;     ///< compiled for this processor, not for a general one
+  bool device = false;       ///< the default space is a GPU
+  bool debug_build = false;  ///< assertions are on
 };
 
 /// What to change, in plain words; empty where nothing needs to be.

@@ -160,7 +160,7 @@ void matrices(Checks& checks, const Space& exec) {
 }
 
 void grids(Checks& checks, const Space& exec) {
-  constexpr index_t n = 300;
+  static constexpr index_t n = 300;
   checks.add("spmv", [&](std::string& path) {  // -1 2 -1 on a line
     using Csr = CsrMatrix<double>;
     Csr a;

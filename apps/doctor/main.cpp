@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "advice.hpp"
+#include "checks.hpp"
+#include <common/app.hpp>
 #include <cstdlib>
 #include <functional>
 #include <sstream>
 #include <string>
+#include <unistd.h>
 
-#include <common/app.hpp>
 #include <tessera/backends/enabled.hpp>
 #include <tessera/backends/inventory.hpp>
 #include <tessera/core/halo.hpp>
 #include <tessera/core/machine.hpp>
 #include <tessera/core/version.hpp>
-
-#include "advice.hpp"
-#include "checks.hpp"
-
-#include <unistd.h>
 
 namespace tessera::doctor {
 namespace {
@@ -78,11 +76,13 @@ void tell_devices(Report& report) {
                             bytes(d.memory_bytes) + " of memory" +
                             (d.memory_free_bytes > 0 ? ", " + bytes(d.memory_free_bytes) + " free" : ""));
     if (d.threads > 0)
-      report.line("  cores", fmt::format("{} cores, {} hardware threads, {} NUMA domain{}, {:.2f} GHz, vectors of {} bytes",
-                                         d.units, d.threads, d.numa_domains, d.numa_domains == 1 ? "" : "s",
-                                         d.clock_ghz, d.simd_width_bytes));
+      report.line(
+          "  cores",
+          fmt::format("{} cores, {} hardware threads, {} NUMA domain{}, {:.2f} GHz, vectors of {} bytes", d.units,
+                      d.threads, d.numa_domains, d.numa_domains == 1 ? "" : "s", d.clock_ghz, d.simd_width_bytes));
     else
-      report.line("  units", fmt::format("{} units of {} lanes, {:.2f} GHz, {}", d.units, d.warp_width, d.clock_ghz, d.links));
+      report.line("  units",
+                  fmt::format("{} units of {} lanes, {:.2f} GHz, {}", d.units, d.warp_width, d.clock_ghz, d.links));
     std::string caches = d.l1_bytes > 0 ? "L1 " + bytes(d.l1_bytes) + ", " : "";
     caches += "L2 " + bytes(d.l2_bytes);
     if (d.l3_bytes > 0) caches += ", L3 " + bytes(d.l3_bytes);
@@ -123,7 +123,7 @@ int ranks_on_node(const Communicator& world) {
 
 bool tell_all(App& app) {
   Report report(app);
-  app.print("tessera-doctor {}\n", TESSERA_VERSION_STRING);
+  app.print("Tessera {}\n", TESSERA_VERSION_STRING);
   tell_build(report);
   tell_devices(report);
   tell_ranks(report, app);
@@ -145,7 +145,8 @@ bool tell_all(App& app) {
     right = right && check.right;
     app.print("  {:<12} {:<8} {}{}\n", check.algorithm, check.right ? "right" : "WRONG", check.path,
               check.text.empty() ? "" : "\n    " + check.text);
-    checks.push_back({{"algorithm", check.algorithm}, {"right", check.right}, {"path", check.path}, {"text", check.text}});
+    checks.push_back(
+        {{"algorithm", check.algorithm}, {"right", check.right}, {"path", check.path}, {"text", check.text}});
   }
   app.result("algorithms", checks);
 
@@ -165,8 +166,9 @@ bool tell_all(App& app) {
   for (const LibraryInfo& library : libraries())
     if (!library.advice.empty()) advice.push_back(library.advice);
   if (!right)
-    advice.insert(advice.begin(), "An algorithm gave a wrong answer: do not trust results of this build. Run ./dev test, "
-                                  "and report what it and this page say");
+    advice.insert(advice.begin(),
+                  "An algorithm gave a wrong answer: do not trust results of this build. Run ./dev test, "
+                  "and report what it and this page say");
   app.print("\nAdvice\n");
   for (const std::string& text : advice) app.print("  - {}\n", text);
   if (advice.empty()) app.print("  none: this looks right\n");
@@ -179,13 +181,14 @@ bool tell_all(App& app) {
 
 int main(int argc, char** argv) {
   bool configuration = false;
-  tessera::app::App app({.name = "tessera-doctor",
-                         .summary = "Tells what this machine and this build of Tessera have, tries every algorithm on a "
-                                    "small problem, and gives advice in plain words.",
-                         .examples = "  tessera-doctor                 the whole report\n"
-                                     "  tessera-doctor --json report   the same for programs, in the file 'report'\n"
-                                     "  tessera-doctor --kokkos        with Kokkos's own configuration\n"});
-  app.flag("--kokkos", configuration, "Also print Kokkos's own configuration");
+  tessera::app::App app({.name = "doctor",
+                         .summary =
+                             "Tells what this machine and this build of Tessera have, tries every algorithm on a "
+                             "small problem, and gives advice in plain words.",
+                         .examples = "  doctor                  the whole report\n"
+                                     "  doctor --json report    the same for programs, in the file 'report'\n"
+                                     "  doctor --configuration  with Kokkos's own configuration\n"});
+  app.flag("--configuration", configuration, "Also print Kokkos's own configuration");
   return app.run(argc, argv, [&] {
     const bool right = tessera::doctor::tell_all(app);
     if (configuration) {
