@@ -3,10 +3,9 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <support/csr_checks.hpp>
 #include <tuple>
 #include <vector>
-
-#include <support/csr_checks.hpp>
 
 using namespace csr_checks;
 using Catch::Matchers::ContainsSubstring;
@@ -81,7 +80,8 @@ TEST_CASE("spmv: CASES A10, special beta and NaN in y", "[spmv]") {
         for (const HostCsr<double>& m : {a, HostCsr<double>{4, 4, {0, 0, 0, 0, 0}, {}, {}}}) {
           const std::vector<double> y{3, -1, 0.5, 2};
           const Guarded<double> gy(exec, beta == 0.0 ? std::vector<double>(4, poison<double>()) : y, 1);
-          tessera::spmv(exec, alpha, upload<std::int32_t, std::int32_t>(exec, m), gx.view(), beta, gy.view(), {.op = op});
+          tessera::spmv(exec, alpha, upload<std::int32_t, std::int32_t>(exec, m), gx.view(), beta, gy.view(),
+                        {.op = op});
           check_vector(gy.read(exec), reference(m, op, alpha, x, false, beta, y));
         }
 }
@@ -154,9 +154,24 @@ TEST_CASE("make_csr_matrix names what is wrong", "[csr_matrix]") {
   CHECK_THROWS_WITH(make({1, index_t{1} << 31, {0, 0}, {}, {}}), ContainsSubstring("64-bit Ordinal"));
 }
 
+TEST_CASE("make_csr_matrix takes views of any spelling, and refuses gaps", "[csr_matrix]") {
+  const Space exec;
+  const Kokkos::View<std::int32_t*, Space> offsets("offsets", 2);
+  const Kokkos::View<std::int32_t*, Kokkos::LayoutRight, Space> columns("columns", 1);
+  const Kokkos::View<double*, Space> values("values", 1), wide("wide", 4);
+  Kokkos::deep_copy(Kokkos::subview(offsets, 1), 1);
+  const Kokkos::View<double*, Space, Kokkos::MemoryTraits<Kokkos::Unmanaged>> borrowed(values.data(), 1);
+  CHECK(tessera::make_csr_matrix(exec, 1, 1, offsets, columns, borrowed).nnz() == 1);
+  const Kokkos::View<double*, Kokkos::LayoutStride, Space> gaps(wide.data(), Kokkos::LayoutStride(2, 2));
+  const Kokkos::View<std::int32_t*, Space> two("two", 2);
+  Kokkos::deep_copy(Kokkos::subview(offsets, 1), 2);
+  CHECK_THROWS_WITH(tessera::make_csr_matrix(exec, 1, 1, offsets, two, gaps), ContainsSubstring("contiguous"));
+}
+
 TEST_CASE("csr_from_triplets sorts, adds repeated positions, and checks", "[csr_matrix]") {
   const Space exec;
-  const auto a = tessera::csr_from_triplets(exec, 3, 4, {2, 0, 2, 0, 2}, {1, 3, 0, 3, 1}, std::vector<double>{1, 2, 3, 4, 5});
+  const auto a =
+      tessera::csr_from_triplets(exec, 3, 4, {2, 0, 2, 0, 2}, {1, 3, 0, 3, 1}, std::vector<double>{1, 2, 3, 4, 5});
   const auto h = tessera::copy_csr_matrix<Kokkos::HostSpace>(exec, a);
   REQUIRE(h.nnz() == 3);
   CHECK(h.row_offsets(1) == 1);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <array>
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <array>
 #include <cstring>
 #include <limits>
 #include <random>
@@ -12,8 +12,8 @@
 #include <tessera/stencil/any_type.hpp>
 
 using Space = TESSERA_TEST_SPACE;
-using tessera::index_t;
 using Catch::Matchers::ContainsSubstring;
+using tessera::index_t;
 
 namespace {
 
@@ -77,11 +77,10 @@ struct Arrangement {
   index_t u_step, v_step, pad;
 };
 const std::vector<Arrangement> arrangements{
-    {{0, 1, 2}, {0, 1, 2}, 1, 1, 0},  // LayoutRight
-    {{2, 1, 0}, {2, 1, 0}, 1, 1, 0},  // LayoutLeft
-    {{0, 1, 2}, {2, 1, 0}, 1, 1, 3},  // one of each, padded
-    {{1, 2, 0}, {1, 0, 2}, 1, 1, 1},
-    {{0, 1, 2}, {0, 1, 2}, 3, 2, 4},  // no unit stride
+    {{0, 1, 2}, {0, 1, 2}, 1, 1, 0},                                   // LayoutRight
+    {{2, 1, 0}, {2, 1, 0}, 1, 1, 0},                                   // LayoutLeft
+    {{0, 1, 2}, {2, 1, 0}, 1, 1, 3},                                   // one of each, padded
+    {{1, 2, 0}, {1, 0, 2}, 1, 1, 1}, {{0, 1, 2}, {0, 1, 2}, 3, 2, 4},  // no unit stride
     {{2, 0, 1}, {2, 0, 1}, 1, 2, 0},
 };
 
@@ -155,8 +154,9 @@ void check(const Extents& n, const Arrangement& how, Kind kind, unsigned seed) {
           for (int b = -1; b <= 1; ++b)
             for (int e = -1; e <= 1; ++e) {
               if (kind == Kind::seven && (a != 0) + (b != 0) + (e != 0) > 1) continue;
-              const long double term = static_cast<long double>(c.c[a + 1][b + 1][e + 1]) *
-                                       static_cast<long double>(um[static_cast<std::size_t>(u.at(i + a, j + b, k + e))]);
+              const long double term =
+                  static_cast<long double>(c.c[a + 1][b + 1][e + 1]) *
+                  static_cast<long double>(um[static_cast<std::size_t>(u.at(i + a, j + b, k + e))]);
               sum += term;
               magnitude += std::abs(term);
             }
@@ -209,7 +209,9 @@ TEST_CASE("stencils at edge sizes", "[stencil]") {
     check<double, false>({7, n, 6}, right, Kind::all, 12);
     check<double, false>({7, 6, n}, right, Kind::seven, 13);
   }
-  // round the tiles: 16 and 64 rows, 64 columns
+  // lines so long that a tile has few rows
+  check<float, false>({4, 36, 40000}, right, Kind::seven, 18);
+  // round the tiles: 16 rows, 64 columns
   for (const index_t n : {15, 16, 17, 18, 19, 63, 64, 65, 66, 67, 129, 130}) {
     check<float, false>({3, n, 5}, right, Kind::seven, 14);
     check<float, true>({3, n, 5}, right, Kind::seven, 15);
@@ -225,9 +227,8 @@ TEST_CASE("stencils between a LayoutLeft view, a LayoutRight view and subviews",
   Kokkos::View<double***, Kokkos::LayoutRight, Space> right("right", n, n, n);
   // a linear field is what the second difference cannot see, and what a first difference gives exactly
   Kokkos::parallel_for(
-      "fill", Kokkos::RangePolicy<Space>(exec, 0, n * n * n), KOKKOS_LAMBDA(int m) {
-        left(m / (n * n), m / n % n, m % n) = m / (n * n) + 10 * (m / n % n) + 100 * (m % n);
-      });
+      "fill", Kokkos::RangePolicy<Space>(exec, 0, n * n * n),
+      KOKKOS_LAMBDA(int m) { left(m / (n * n), m / n % n, m % n) = m / (n * n) + 10 * (m / n % n) + 100 * (m % n); });
   tessera::stencil7(exec, tessera::Stencil7Coefficients<double>{-6, {1, 1}, {1, 1}, {1, 1}}, left, right);
   auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), right);
   for (int i = 1; i < n - 1; ++i)

@@ -12,6 +12,7 @@
 
 #include <tessera/core/error.hpp>
 #include <tessera/core/execution.hpp>
+#include <tessera/core/views.hpp>
 #include <tessera/spmv/problem.hpp>
 
 namespace tessera {
@@ -88,13 +89,17 @@ TripletOrder order_triplets(const char* function, index_t rows, index_t cols, st
 /// \param columns      each in [0, cols)
 /// \param values       as many as columns
 /// \throws Error       naming the first row or entry that breaks a rule. Waits for the check.
-template <ExecutionSpace Space, class Scalar, class Ordinal, class Offset, class MemorySpace>
-[[nodiscard]] CsrMatrix<Scalar, Ordinal, Offset, MemorySpace> make_csr_matrix(
-    const Space& exec, index_t rows, index_t cols, const Kokkos::View<Offset*, MemorySpace>& row_offsets,
-    const Kokkos::View<Ordinal*, MemorySpace>& columns, const Kokkos::View<Scalar*, MemorySpace>& values,
-    std::source_location where = std::source_location::current()) {
-  static_assert(Kokkos::SpaceAccessibility<Space, MemorySpace>::accessible,
-                "tessera::make_csr_matrix: the arrays must be in memory that exec reads");
+template <ExecutionSpace Space, class Offsets, class Columns, class Values>
+  requires(Kokkos::is_view_v<Offsets> && Kokkos::is_view_v<Columns> && Kokkos::is_view_v<Values> &&
+           MutableVectorView<Offsets> && MutableVectorView<Columns> && MutableVectorView<Values> &&
+           AccessibleFrom<Offsets, Space> && AccessibleFrom<Columns, Space> && AccessibleFrom<Values, Space>)
+[[nodiscard]] auto make_csr_matrix(const Space& exec, index_t rows, index_t cols, const Offsets& row_offsets,
+                                   const Columns& columns, const Values& values,
+                                   std::source_location where = std::source_location::current()) {
+  using Scalar = value_t<Values>;
+  using Ordinal = value_t<Columns>;
+  using Offset = value_t<Offsets>;
+  using MemorySpace = typename Values::memory_space;
   constexpr const char* function = "tessera::make_csr_matrix";
   const auto size = [](const auto& view) { return static_cast<index_t>(view.extent(0)); };
   const detail::CsrSizes sizes{rows,
@@ -105,6 +110,10 @@ template <ExecutionSpace Space, class Scalar, class Ordinal, class Offset, class
                                static_cast<index_t>(std::numeric_limits<Ordinal>::max()),
                                static_cast<index_t>(std::numeric_limits<Offset>::max())};
   detail::check_csr_sizes(function, sizes, where);
+  const auto contiguous = [](const auto& view) { return view.extent(0) < 2 || view.stride(0) == 1; };
+  require(contiguous(row_offsets) && contiguous(columns) && contiguous(values), [&] {
+    return Error(function, "an array has a stride above 1", "the three arrays are contiguous", "Copy it first", where);
+  });
   CsrMatrix<Scalar, Ordinal, Offset, MemorySpace> a{rows, cols, row_offsets, columns, values};
   if (rows > 0)
     detail::check_csr_fault(function, sizes,
@@ -147,11 +156,12 @@ template <class Ordinal = std::int32_t, class Offset = std::int32_t, ExecutionSp
     }
     first[i + 1] = static_cast<index_t>(values.size());
   }
-  detail::check_csr_sizes(function,
-                          {rows, cols, rows + 1, static_cast<index_t>(columns.size()),
-                           static_cast<index_t>(values.size()), static_cast<index_t>(std::numeric_limits<Ordinal>::max()),
-                           static_cast<index_t>(std::numeric_limits<Offset>::max())},
-                          where);
+  detail::check_csr_sizes(
+      function,
+      {rows, cols, rows + 1, static_cast<index_t>(columns.size()), static_cast<index_t>(values.size()),
+       static_cast<index_t>(std::numeric_limits<Ordinal>::max()),
+       static_cast<index_t>(std::numeric_limits<Offset>::max())},
+      where);
   CsrMatrix<Scalar, Ordinal, Offset, typename Space::memory_space> a{rows, cols, {}, {}, {}};
   const auto upload = [&exec](auto& view, const auto& from, const char* what) {
     using View = std::remove_reference_t<decltype(view)>;

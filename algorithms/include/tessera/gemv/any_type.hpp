@@ -5,7 +5,6 @@
 /// gemv for element types that the library does not bring compiled: include this instead of tessera/gemv.hpp.
 
 #include <cstdint>
-#include <string>
 
 #include <tessera/backends/enabled.hpp>
 #include <tessera/core/trace.hpp>
@@ -43,8 +42,9 @@ void run_gemv(const Space& exec, const GemvProblem<T>& p) {
   };
   const bool packed = unit && aligned(p.a.pointer, m == 1 || n == 1 ? 0 : p.a.strides[rows ? 0 : 1]) &&
                       (!rows || aligned(p.x.pointer, 0));
-  const Region region(std::string("tessera::gemv[portable ") + (rows ? "rows" : "columns") +
-                      (packed ? " packed]" : " strided]"));
+  const Region region(
+      rows ? (packed ? "tessera::gemv[portable rows packed]" : "tessera::gemv[portable rows strided]")
+           : (packed ? "tessera::gemv[portable columns packed]" : "tessera::gemv[portable columns strided]"));
   if (m == 0) return;
   if (n == 0 || (p.alpha.on_host() && p.alpha.value == A{})) {
     scale_gemv_output(exec, p);

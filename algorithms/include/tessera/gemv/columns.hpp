@@ -11,8 +11,8 @@
 namespace tessera::detail {
 
 /// Columns that are contiguous, or nearly: a team owns a block of rows and walks along the columns, sums of its rows
-/// at hand (devices: in registers, groups of threads taking every so manieth column; hosts: in a level-1 buffer, several
-/// columns at once). `Packed`: unit stride along the rows, and on devices 16-byte alignment of every column.
+/// at hand (devices: in registers, groups of threads taking every so manieth column; hosts: in a level-1 buffer,
+/// several columns at once). `Packed`: unit stride along the rows, and on devices 16-byte alignment of every column.
 template <class T, class Space, bool Packed>
 struct GemvColumns {
   using S = product_sum_t<T>;
@@ -22,7 +22,7 @@ struct GemvColumns {
   static constexpr int pack = !Packed ? 1
                               : host  ? machine<Space>::simd_bytes / static_cast<int>(sizeof(S))
                                       : (sizeof(T) <= 2 ? 8 : 16) / static_cast<int>(sizeof(T));
-  static constexpr int loads = 8;  ///< columns in flight
+  static constexpr int loads = host ? 4 : 8;  ///< columns in flight
   static constexpr index_t host_rows = 8192 / sizeof(S);
   static constexpr int across = 32;  ///< threads side by side along the rows (devices)
 
@@ -68,11 +68,11 @@ struct GemvColumns {
                              p.a.conj != p.x.conj,
                              p.a.conj,
                              s};
-    Kokkos::parallel_for(Packed ? "tessera::gemv::columns" : "tessera::gemv::columns_strided",
-                         Teams<Space>(exec, s.league(), s.threads)
-                             .set_scratch_size(0, Kokkos::PerTeam(Scratch::shmem_size(
-                                                      static_cast<std::size_t>(s.rows * s.per_row)))),
-                         kernel);
+    Kokkos::parallel_for(
+        Packed ? "tessera::gemv::columns" : "tessera::gemv::columns_strided",
+        Teams<Space>(exec, s.league(), s.threads)
+            .set_scratch_size(0, Kokkos::PerTeam(Scratch::shmem_size(static_cast<std::size_t>(s.rows * s.per_row)))),
+        kernel);
   }
 
   TESSERA_INLINE_FUNCTION void operator()(const Member& team) const {
@@ -88,9 +88,8 @@ struct GemvColumns {
         add_columns(sums.data(), first, count, begin, end);
         for (index_t i = 0; i < count; ++i) write(first + i, alpha, beta, sums(i));
       } else {
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, split.threads), [&](int thread) {
-          walk(sums, first, thread % across, thread / across, begin, end);
-        });
+        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, split.threads),
+                             [&](int thread) { walk(sums, first, thread % across, thread / across, begin, end); });
         team.team_barrier();
         Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count), [&](index_t i) {
           S sum{};
@@ -158,35 +157,42 @@ struct GemvColumns {
     const T* const p = a + first * row_stride;
     for (index_t i = 0; i < count; ++i) sums[i] = S{};
     index_t j = begin;
-    for (; j + loads <= end; j += loads) {
-      S xv[loads];
-      for (int l = 0; l < loads; ++l) xv[l] = factor(j + l);
-      add_group<loads>(sums, p + j * column_stride, count, xv);
-    }
-    for (; j < end; ++j) {
-      const S xv[1] = {factor(j)};
-      add_group<1>(sums, p + j * column_stride, count, xv);
-    }
+    for (; j + loads <= end; j += loads) add_group<loads>(sums, p + j * column_stride, count, j);
+    if constexpr (loads > 4)
+      for (; j + 4 <= end; j += 4) add_group<4>(sums, p + j * column_stride, count, j);
+    for (; j < end; ++j) add_group<1>(sums, p + j * column_stride, count, j);
   }
   template <int Columns>
-  TESSERA_INLINE_FUNCTION void add_group(S* __restrict__ sums, const T* p, index_t count, const S* xv) const {
-    index_t i = 0;
+  TESSERA_INLINE_FUNCTION void add_group(S* __restrict__ sums, const T* p, index_t count, index_t j) const {
+    S xv[Columns];
+    for (int l = 0; l < Columns; ++l) xv[l] = factor(j + l);
     if constexpr (Packed) {
-      using V = vec<S, pack>;
+      index_t i = 0;
+      add_lanes<Columns, pack>(sums, p, i, count, xv);
+    } else {
+      for (index_t i = 0; i < count; ++i) {
+        S sum = sums[i];
+        for (int l = 0; l < Columns; ++l) sum += S(p[l * column_stride + i * row_stride]) * xv[l];
+        sums[i] = sum;
+      }
+    }
+  }
+  /// Rows from i on by vectors of Width, what is left by narrower ones.
+  template <int Columns, int Width>
+  TESSERA_INLINE_FUNCTION void add_lanes(S* __restrict__ sums, const T* p, index_t& i, index_t count,
+                                         const S* xv) const {
+    using V = vec<S, Width>;
+    if (i + Width <= count) {
       V factors[Columns];
       for (int l = 0; l < Columns; ++l) factors[l] = V(xv[l]);
-      for (; i + pack <= count; i += pack) {
+      for (; i + Width <= count; i += Width) {
         V sum = V::load(sums + i);
         for (int l = 0; l < Columns; ++l)
-          sum = fma(convert<S>(vec<T, pack>::load(p + l * column_stride + i)), factors[l], sum);
+          sum = fma(factors[l], convert<S>(vec<T, Width>::load(p + l * column_stride + i)), sum);
         sum.store(sums + i);
       }
     }
-    for (; i < count; ++i) {
-      S sum = sums[i];
-      for (int l = 0; l < Columns; ++l) sum += S(p[l * column_stride + i * row_stride]) * xv[l];
-      sums[i] = sum;
-    }
+    if constexpr (Width > 1) add_lanes<Columns, Width / 2>(sums, p, i, count, xv);
   }
 };
 

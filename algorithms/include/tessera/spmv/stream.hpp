@@ -100,8 +100,11 @@ struct SpmvStream {
     const auto* const columns = terms.columns + at;
     const auto* const values = terms.values + at;
     Kokkos::parallel_for(Kokkos::TeamVectorRange(team, step), [&](int thread) {
-      terms.template batch<batch>(columns, values, thread, step, chunk,
-                                  [&](int k, const A& term) { products(k) = term; });
+      const auto keep = [&](int k, const A& term) { products(k) = term; };
+      if (terms.x_stride == 1)
+        terms.template batch<batch, true>(columns, values, thread, step, chunk, keep);
+      else
+        terms.template batch<batch, false>(columns, values, thread, step, chunk, keep);
     });
   }
 

@@ -6,6 +6,7 @@
 
 #include <tessera/core/execution.hpp>
 #include <tessera/core/machine.hpp>
+#include <tessera/core/vec.hpp>
 #include <tessera/gemv/output.hpp>
 #include <tessera/spmv/problem.hpp>
 
@@ -43,8 +44,9 @@ struct SpmvTerms {
         conj_a(p.conj),
         plain_x_conj(p.x.conj) {}
 
+  template <bool UnitStride>
   [[nodiscard]] TESSERA_INLINE_FUNCTION A gather(Ordinal column) const {
-    const Scalar value = x_stride == 1 ? x[column] : x[static_cast<index_t>(column) * x_stride];
+    const Scalar value = UnitStride ? x[column] : x[static_cast<index_t>(column) * x_stride];
     if constexpr (is_complex_v<Scalar>)
       return conj_x ? A(conj_value(value)) : A(value);
     else
@@ -58,17 +60,16 @@ struct SpmvTerms {
   }
 
   /// The two factors of a scattered product.
-  [[nodiscard]] TESSERA_INLINE_FUNCTION A value(const Scalar& v) const {
-    return conj_a ? A(conj_value(v)) : A(v);
-  }
+  [[nodiscard]] TESSERA_INLINE_FUNCTION A value(const Scalar& v) const { return conj_a ? A(conj_value(v)) : A(v); }
   [[nodiscard]] TESSERA_INLINE_FUNCTION A x_value(index_t row) const {
     const Scalar v = x[row * x_stride];
     return plain_x_conj ? A(conj_value(v)) : A(v);
   }
 
   /// Terms at, at + step, ... below `end` relative to entry `first`, at most Batch of them, all loads before all
-  /// arithmetic: the memory system sees 2 * Batch independent requests a lane, then Batch more. `use` gets the position and the term.
-  template <int Batch, class Use>
+  /// arithmetic: the memory system sees 2 * Batch independent requests a lane, then Batch more. `use` gets the
+  /// position and the term.
+  template <int Batch, bool UnitStride, class Use>
   TESSERA_INLINE_FUNCTION void batch(const Ordinal* __restrict__ c, const Scalar* __restrict__ v, int at, int step,
                                      int end, Use use) const {
     Ordinal column[Batch];
@@ -79,37 +80,55 @@ struct SpmvTerms {
       column[u] = in ? c[at + u * step] : Ordinal(-1);
       value[u] = in ? v[at + u * step] : Scalar{};
     }
-    for (int u = 0; u < Batch; ++u) other[u] = column[u] >= 0 ? gather(column[u]) : A{};
+    for (int u = 0; u < Batch; ++u) other[u] = column[u] >= 0 ? gather<UnitStride>(column[u]) : A{};
     for (int u = 0; u < Batch; ++u) use(at + u * step, A(value[u]) * other[u]);  // 0 * 0 behind the end
   }
 
   /// Sum of the terms begin + lane, begin + lane + lanes, ... below end.
   template <bool Host>
   [[nodiscard]] TESSERA_INLINE_FUNCTION A lane_sum(index_t begin, index_t end, int lane, int lanes) const {
-    if constexpr (Host) {
-      // four chains of additions hide their latency
-      const Scalar* const __restrict__ v = values;
-      const Ordinal* const __restrict__ c = columns;
-      A s0{}, s1{}, s2{}, s3{};
-      index_t k = begin;
+    if constexpr (Host)
+      return x_stride == 1 ? serial_sum<true>(begin, end) : serial_sum<false>(begin, end);
+    else
+      return x_stride == 1 ? batched_sum<true>(begin, end, lane, lanes) : batched_sum<false>(begin, end, lane, lanes);
+  }
+
+ private:
+  template <bool UnitStride>
+  [[nodiscard]] TESSERA_INLINE_FUNCTION A serial_sum(index_t begin, index_t end) const {
+    // four chains of additions hide their latency
+    const Scalar* const __restrict__ v = values;
+    const Ordinal* const __restrict__ c = columns;
+    index_t k = begin;
+    if constexpr (std::is_floating_point_v<Scalar>) {
+      using V = vec<Scalar, 4>;
+      V sums(Scalar{});
       for (; k + 4 <= end; k += 4) {
-        s0 += A(v[k]) * gather(c[k]);
-        s1 += A(v[k + 1]) * gather(c[k + 1]);
-        s2 += A(v[k + 2]) * gather(c[k + 2]);
-        s3 += A(v[k + 3]) * gather(c[k + 3]);
+        V other;
+        for (int u = 0; u < 4; ++u) other.set(u, gather<UnitStride>(c[k + u]));
+        sums = fma(V::load(v + k), other, sums);
       }
-      for (; k < end; ++k) s0 += A(v[k]) * gather(c[k]);
-      return (s0 + s1) + (s2 + s3);
+      Scalar rest{};
+      for (; k < end; ++k) rest += v[k] * gather<UnitStride>(c[k]);
+      return reduce_add(sums) + rest;
     } else {
-      constexpr int many = spmv_batch<Types>;
-      A sum{};
-      for (index_t k = begin; k < end; k += many * lanes) {
-        const index_t left = end - k;
-        const int count = left < many * lanes ? static_cast<int>(left) : many * lanes;
-        batch<many>(columns + k, values + k, lane, lanes, count, [&](int, const A& term) { sum += term; });
-      }
-      return sum;
+      A sums[4] = {};
+      for (; k + 4 <= end; k += 4)
+        for (int u = 0; u < 4; ++u) sums[u] += A(v[k + u]) * gather<UnitStride>(c[k + u]);
+      for (; k < end; ++k) sums[0] += A(v[k]) * gather<UnitStride>(c[k]);
+      return (sums[0] + sums[1]) + (sums[2] + sums[3]);
     }
+  }
+  template <bool UnitStride>
+  [[nodiscard]] TESSERA_INLINE_FUNCTION A batched_sum(index_t begin, index_t end, int lane, int lanes) const {
+    constexpr int many = spmv_batch<Types>;
+    A sum{};
+    for (index_t k = begin; k < end; k += many * lanes) {
+      const index_t left = end - k;
+      const int count = left < many * lanes ? static_cast<int>(left) : many * lanes;
+      batch<many, UnitStride>(columns + k, values + k, lane, lanes, count, [&](int, const A& term) { sum += term; });
+    }
+    return sum;
   }
 };
 

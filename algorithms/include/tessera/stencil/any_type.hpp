@@ -4,8 +4,6 @@
 /// \file
 /// Stencils for element types that the library does not bring compiled: include this instead of tessera/stencil.hpp.
 
-#include <string>
-
 #include <tessera/backends/enabled.hpp>
 #include <tessera/core/trace.hpp>
 #include <tessera/stencil.hpp>
@@ -53,8 +51,9 @@ template <class T, class Space>
 void run_stencil(const Space& exec, const StencilProblem<T>& given) {
   const StencilProblem<T> p = by_falling_stride(given);
   const bool unit = p.u.strides[2] == 1 && p.v.strides[2] == 1;
-  const Region region(std::string(p.faces_only ? "tessera::stencil7" : "tessera::stencil27") +
-                      (unit ? "[portable unit stride]" : "[portable any stride]"));
+  const Region region(
+      p.faces_only ? (unit ? "tessera::stencil7[portable unit stride]" : "tessera::stencil7[portable any stride]")
+                   : (unit ? "tessera::stencil27[portable unit stride]" : "tessera::stencil27[portable any stride]"));
   for (int r = 0; r < 3; ++r)
     if (p.v.extents[r] < 3) return;
   if (p.faces_only) {

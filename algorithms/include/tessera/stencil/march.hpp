@@ -31,13 +31,14 @@ struct StencilMarch {
   static constexpr int rows = 4;
   static constexpr int columns = 64;
   static constexpr int walkers = 256;
-  static constexpr int tile1 = Lines ? 64 : walkers / columns * rows;
+  /// Lines: three planes of a tile stay in a last-level cache's share of a core; longer tiles prefetch better.
+  static constexpr index_t near_bytes = 4 << 20;
 
   const T* u;
   T* v;
-  index_t n0, n1, n2;     // extents
-  index_t su[3], sv[3];   // strides
-  index_t tiles1, tiles2, chunks, planes;  // planes: outputs in dimension 0 of a chunk
+  index_t n0, n1, n2;                             // extents
+  index_t su[3], sv[3];                           // strides
+  index_t tile1, tiles1, tiles2, chunks, planes;  // rows of a tile; planes: outputs in dimension 0 of a chunk
   A coefficients[27];
 
   static void launch(const Space& exec, const StencilProblem<T>& p, const char* name) {
@@ -53,14 +54,21 @@ struct StencilMarch {
     }
     for (int n = 0; n < 27; ++n) k.coefficients[n] = p.coefficients[n];
     const index_t inner = k.n0 - 2;
-    k.tiles1 = (k.n1 - 2 + tile1 - 1) / tile1;
+    if constexpr (Lines) {
+      const index_t most = near_bytes / (3 * k.n2 * static_cast<index_t>(sizeof(T)));
+      k.tile1 = most < 16 ? 16 : most < k.n1 - 2 ? most : k.n1 - 2;
+    } else {
+      k.tile1 = walkers / columns * rows;
+    }
+    k.tiles1 = (k.n1 - 2 + k.tile1 - 1) / k.tile1;
     k.tiles2 = Lines ? 1 : (k.n2 - 1 + columns - 1) / columns;  // from 0, so that lines stay whole
     if constexpr (Lines) {
       // a thread gets planes that follow each other, or rows where there are few planes
       const index_t workers = exec.concurrency();
       k.chunks = inner < workers ? inner : workers;
     } else {
-      // four teams' worth of work a place, but no chunk so short that its two extra planes tell, nor too long to balance
+      // four teams' worth of work a place, but no chunk so short that its two extra planes tell, nor too long to
+      // balance
       const index_t wanted = 4 * index_t{exec.concurrency()} / walkers + 1;
       index_t length = inner * k.tiles1 * k.tiles2 / wanted;
       length = length < 8 ? 8 : length > 64 ? 64 : length;
@@ -69,8 +77,8 @@ struct StencilMarch {
     k.planes = (inner + k.chunks - 1) / k.chunks;
     const index_t total = k.chunks * k.tiles1 * k.tiles2;
     constexpr index_t most = index_t{1} << 30;
-    Kokkos::parallel_for(name, Teams<Space>(exec, static_cast<int>(total < most ? total : most), machine<Space>::team_threads),
-                         k);
+    Kokkos::parallel_for(
+        name, Teams<Space>(exec, static_cast<int>(total < most ? total : most), machine<Space>::team_threads), k);
   }
 
   TESSERA_INLINE_FUNCTION void operator()(const Member& team) const {
@@ -102,12 +110,13 @@ struct StencilMarch {
     const index_t s0 = su[0], s1 = su[1], s2 = UnitStride ? 1 : su[2], t2 = UnitStride ? 1 : sv[2];
     const A c[27] = {coefficients[N]...};
     for (index_t k = 1; k < n2 - 1; ++k) {
-      A sum{};
+      A sums[3] = {};  // three chains, so that a sum is not one long wait
       ((Points::has(N / 9, N / 3 % 3, N % 3)
-            ? void(sum += c[N] * A(p[(N / 9 - 1) * s0 + (N / 3 % 3 - 1) * s1 + (k + N % 3 - 1) * s2]))
+            ? void(sums[(N / 9 + N / 3 + N) % 3] +=
+                   c[N] * A(p[(N / 9 - 1) * s0 + (N / 3 % 3 - 1) * s1 + (k + N % 3 - 1) * s2]))
             : void()),
        ...);
-      q[k * t2] = T(sum);
+      q[k * t2] = T((sums[0] + sums[1]) + sums[2]);
     }
   }
 
