@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
@@ -8,8 +9,6 @@
 #include <random>
 #include <type_traits>
 #include <vector>
-
-#include <Kokkos_Core.hpp>
 
 #include <tessera/backends/enabled.hpp>
 #include <tessera/core/execution.hpp>
@@ -102,7 +101,8 @@ std::vector<float> interesting_floats(std::uint64_t stride) {
   }
   for (std::uint64_t bits = 0; bits < (std::uint64_t{1} << 32); bits += stride)
     values.push_back(float_of(static_cast<std::uint32_t>(bits)));
-  const float special[] = {0.0F, -0.0F, HUGE_VALF, -HUGE_VALF, NAN, -NAN, 3.4028235e38F, 1e-45F, -1e-45F, float_of(0x7f800001u)};
+  const float special[] = {0.0F, -0.0F,         HUGE_VALF, -HUGE_VALF, NAN,
+                           -NAN, 3.4028235e38F, 1e-45F,    -1e-45F,    float_of(0x7f800001u)};
   values.insert(values.end(), std::begin(special), std::end(special));
   return values;
 }
@@ -132,8 +132,8 @@ TEMPLATE_TEST_CASE("every pattern decodes to its value and encodes to itself", "
     const T x = pattern<T>(bits);
     const std::uint32_t magnitude = bits & ~r.sign();
     const float f = x;
-    REQUIRE((tessera::detail::bit_cast<std::uint32_t>(f) == tessera::detail::bit_cast<std::uint32_t>(
-                                                                T::format::decode(bits)) ||
+    REQUIRE((tessera::detail::bit_cast<std::uint32_t>(f) ==
+                 tessera::detail::bit_cast<std::uint32_t>(T::format::decode(bits)) ||
              f != f));  // the quick way and the portable one
     if (magnitude <= r.largest()) {
       REQUIRE(static_cast<double>(f) == (bits & r.sign() ? -1 : 1) * r.value(magnitude));
@@ -155,8 +155,8 @@ TEMPLATE_TEST_CASE("every pattern decodes to its value and encodes to itself", "
   }
 }
 
-TEMPLATE_TEST_CASE("float rounds once, to nearest even", "[types]", tessera::half, tessera::bfloat16,
-                   tessera::fp8_e4m3, tessera::fp8_e5m2) {
+TEMPLATE_TEST_CASE("float rounds once, to nearest even", "[types]", tessera::half, tessera::bfloat16, tessera::fp8_e4m3,
+                   tessera::fp8_e5m2) {
   using T = TestType;
   const Reference r = reference<T>();
   for (const float x : interesting_floats<T>(2039)) {
@@ -222,7 +222,8 @@ TEMPLATE_TEST_CASE("integers round once", "[types]", tessera::half, tessera::bfl
   for (int e = 1; e < 64; ++e)
     for (int b = 0; b < e; ++b)
       for (int d = -1; d <= 1; ++d) {
-        const std::uint64_t near_tie = (std::uint64_t{1} << e) + (std::uint64_t{1} << b) + static_cast<std::uint64_t>(d);
+        const std::uint64_t near_tie =
+            (std::uint64_t{1} << e) + (std::uint64_t{1} << b) + static_cast<std::uint64_t>(d);
         check(near_tie);
         check(0 - near_tie);
       }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <Kokkos_Core.hpp>
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
@@ -7,8 +8,6 @@
 #include <limits>
 #include <random>
 #include <vector>
-
-#include <Kokkos_Core.hpp>
 
 #include <tessera/core/execution.hpp>
 #include <tessera/core/simd_width.hpp>
@@ -235,8 +234,8 @@ void check_narrowing() {
   while (values.size() % N != 0) values.push_back(0);
   const std::vector<Narrow> narrow = converted<float, Narrow, N>(values);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const Narrow expected = Narrow::from_bits(
-        static_cast<std::uint16_t>(Narrow::format::encode(static_cast<double>(values[i]))));
+    const Narrow expected =
+        Narrow::from_bits(static_cast<std::uint16_t>(Narrow::format::encode(static_cast<double>(values[i]))));
     INFO("value " << values[i]);
     REQUIRE(narrow[i].bits == expected.bits);
   }

@@ -3,9 +3,9 @@
 
 #include <source_location>
 
+#include <tessera/asum/problem.hpp>
 #include <tessera/core/views.hpp>
 #include <tessera/instantiated.hpp>
-#include <tessera/asum/problem.hpp>
 
 namespace tessera {
 namespace detail {
@@ -20,7 +20,8 @@ norm_result_t<T> run_asum(const Space& exec, const AsumProblem<T>& problem);  //
 /// Source: BLAS level 1 (asum).
 template <ExecutionSpace Space, VectorView XV>
   requires(AccessibleFrom<XV, Space>)
-[[nodiscard]] norm_result_t<value_t<XV>> asum(const Space& exec, const XV& x, std::source_location /*where*/ = std::source_location::current()) {
+[[nodiscard]] norm_result_t<value_t<XV>> asum(const Space& exec, const XV& x,
+                                              std::source_location /*where*/ = std::source_location::current()) {
   return detail::run_asum<value_t<XV>, Space>(exec, {const_ref(x)});
 }
 
@@ -29,7 +30,8 @@ template <ExecutionSpace Space, VectorView XV>
 template <ExecutionSpace Space, VectorView XV, MutableScalarView RV>
   requires(AccessibleFrom<XV, Space> && AccessibleFrom<RV, Space> &&
            std::same_as<value_t<RV>, norm_result_t<value_t<XV>>>)
-void asum(const Space& exec, const XV& x, const RV& result, std::source_location /*where*/ = std::source_location::current()) {
+void asum(const Space& exec, const XV& x, const RV& result,
+          std::source_location /*where*/ = std::source_location::current()) {
   detail::run_asum<value_t<XV>, Space>(exec, {const_ref(x), ref(result).pointer});
 }
 

@@ -4,8 +4,8 @@
 #include <source_location>
 
 #include <tessera/core/views.hpp>
-#include <tessera/instantiated.hpp>
 #include <tessera/iamax/problem.hpp>
+#include <tessera/instantiated.hpp>
 
 namespace tessera {
 namespace detail {
@@ -21,16 +21,17 @@ index_t run_iamax(const Space& exec, const IamaxProblem<T>& problem);  // define
 /// Source: BLAS level 1 (iamax), which leaves NaN open.
 template <ExecutionSpace Space, VectorView XV>
   requires(AccessibleFrom<XV, Space>)
-[[nodiscard]] index_t iamax(const Space& exec, const XV& x, std::source_location /*where*/ = std::source_location::current()) {
+[[nodiscard]] index_t iamax(const Space& exec, const XV& x,
+                            std::source_location /*where*/ = std::source_location::current()) {
   return detail::run_iamax<value_t<XV>, Space>(exec, {const_ref(x)});
 }
 
 /// The same into a rank-0 view in memory that exec writes; returns at once, and waits for nothing.
 /// \param result  rank-0 view of index_t
 template <ExecutionSpace Space, VectorView XV, MutableScalarView RV>
-  requires(AccessibleFrom<XV, Space> && AccessibleFrom<RV, Space> &&
-           std::same_as<value_t<RV>, index_t>)
-void iamax(const Space& exec, const XV& x, const RV& result, std::source_location /*where*/ = std::source_location::current()) {
+  requires(AccessibleFrom<XV, Space> && AccessibleFrom<RV, Space> && std::same_as<value_t<RV>, index_t>)
+void iamax(const Space& exec, const XV& x, const RV& result,
+           std::source_location /*where*/ = std::source_location::current()) {
   detail::run_iamax<value_t<XV>, Space>(exec, {const_ref(x), ref(result).pointer});
 }
 

@@ -15,13 +15,15 @@ norm_result_t<T> run_nrm2(const Space& exec, const Nrm2Problem<T>& problem);  //
 
 /// The Euclidean norm sqrt(sum of |x_i|^2) as a host value; waits for it. Neither over- nor underflows unless the norm
 /// itself does: fp32 and narrower are squared in fp64; fp64 in three ranges of magnitude. NaN where any element is NaN
-/// (also beside infinities), else infinity where any is infinite; 0 for no elements. One pass over x.
+/// (also beside infinities), else infinity where any is infinite; 0 for no elements. One pass over x, and a second by
+/// the threads whose sum of fp64 squares leaves the range.
 /// \param exec  instance that runs it
 /// \param x     rank 1 of floats or complex numbers, any strides (0 too)
 /// Source: BLAS level 1 (nrm2); the ranges after J. L. Blue, ACM TOMS 4 (1978) 15.
 template <ExecutionSpace Space, VectorView XV>
   requires(AccessibleFrom<XV, Space> && !std::integral<value_t<XV>>)
-[[nodiscard]] norm_result_t<value_t<XV>> nrm2(const Space& exec, const XV& x, std::source_location /*where*/ = std::source_location::current()) {
+[[nodiscard]] norm_result_t<value_t<XV>> nrm2(const Space& exec, const XV& x,
+                                              std::source_location /*where*/ = std::source_location::current()) {
   return detail::run_nrm2<value_t<XV>, Space>(exec, {const_ref(x)});
 }
 
@@ -30,7 +32,8 @@ template <ExecutionSpace Space, VectorView XV>
 template <ExecutionSpace Space, VectorView XV, MutableScalarView RV>
   requires(AccessibleFrom<XV, Space> && AccessibleFrom<RV, Space> && !std::integral<value_t<XV>> &&
            std::same_as<value_t<RV>, norm_result_t<value_t<XV>>>)
-void nrm2(const Space& exec, const XV& x, const RV& result, std::source_location /*where*/ = std::source_location::current()) {
+void nrm2(const Space& exec, const XV& x, const RV& result,
+          std::source_location /*where*/ = std::source_location::current()) {
   detail::run_nrm2<value_t<XV>, Space>(exec, {const_ref(x), ref(result).pointer});
 }
 

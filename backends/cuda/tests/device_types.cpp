@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <Kokkos_Core.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
-
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
-
-#include <Kokkos_Core.hpp>
 
 #include <tessera/backends/enabled.hpp>
 #include <tessera/core/execution.hpp>
@@ -94,9 +92,9 @@ template <class T, __nv_fp8_interpretation_t Interpretation>
 struct Fp8Widens {
   KOKKOS_FUNCTION bool operator()(std::uint64_t i) const {
     [[maybe_unused]] const auto bits = static_cast<std::uint8_t>(i);
-    KOKKOS_IF_ON_DEVICE((const float theirs = __half2float(__half(__nv_cvt_fp8_to_halfraw(bits, Interpretation)));
-                         return !same_float(T::from_bits(bits), theirs) ||
-                                !same_float(T::format::decode(bits), theirs);))
+    KOKKOS_IF_ON_DEVICE(
+        (const float theirs = __half2float(__half(__nv_cvt_fp8_to_halfraw(bits, Interpretation)));
+         return !same_float(T::from_bits(bits), theirs) || !same_float(T::format::decode(bits), theirs);))
     KOKKOS_IF_ON_HOST((return false;))
   }
 };
@@ -130,11 +128,10 @@ struct Fp8Narrows {
 struct DoublesNarrow {
   KOKKOS_FUNCTION bool operator()(std::uint64_t i) const {
     [[maybe_unused]] const double x = double_of(i);
-    KOKKOS_IF_ON_DEVICE(
-        (return tessera::half(x).bits != __half_as_ushort(__double2half(x)) ||
-                tessera::bfloat16(x).bits != __bfloat16_as_ushort(__double2bfloat16(x)) ||
-                tessera::fp8_e4m3(x).bits != __nv_cvt_double_to_fp8(x, __NV_SATFINITE, __NV_E4M3) ||
-                tessera::fp8_e5m2(x).bits != __nv_cvt_double_to_fp8(x, __NV_SATFINITE, __NV_E5M2);))
+    KOKKOS_IF_ON_DEVICE((return tessera::half(x).bits != __half_as_ushort(__double2half(x)) ||
+                                    tessera::bfloat16(x).bits != __bfloat16_as_ushort(__double2bfloat16(x)) ||
+                                    tessera::fp8_e4m3(x).bits != __nv_cvt_double_to_fp8(x, __NV_SATFINITE, __NV_E4M3) ||
+                                    tessera::fp8_e5m2(x).bits != __nv_cvt_double_to_fp8(x, __NV_SATFINITE, __NV_E5M2);))
     KOKKOS_IF_ON_HOST((return false;))
   }
 };
@@ -143,11 +140,10 @@ struct IntegersNarrow {
   KOKKOS_FUNCTION bool operator()(std::uint64_t i) const {
     [[maybe_unused]] const std::uint64_t u = scrambled(i) >> (i % 64);
     [[maybe_unused]] const auto s = static_cast<std::int64_t>(u) * ((i & 64) != 0 ? -1 : 1);
-    KOKKOS_IF_ON_DEVICE(
-        (return tessera::half(s).bits != __half_as_ushort(__ll2half_rn(s)) ||
-                tessera::half(u).bits != __half_as_ushort(__ull2half_rn(u)) ||
-                tessera::bfloat16(s).bits != __bfloat16_as_ushort(__ll2bfloat16_rn(s)) ||
-                tessera::bfloat16(u).bits != __bfloat16_as_ushort(__ull2bfloat16_rn(u));))
+    KOKKOS_IF_ON_DEVICE((return tessera::half(s).bits != __half_as_ushort(__ll2half_rn(s)) ||
+                                    tessera::half(u).bits != __half_as_ushort(__ull2half_rn(u)) ||
+                                    tessera::bfloat16(s).bits != __bfloat16_as_ushort(__ll2bfloat16_rn(s)) ||
+                                    tessera::bfloat16(u).bits != __bfloat16_as_ushort(__ull2bfloat16_rn(u));))
     KOKKOS_IF_ON_HOST((return false;))
   }
 };
@@ -155,7 +151,7 @@ struct IntegersNarrow {
 struct Available {
   KOKKOS_FUNCTION bool operator()(std::uint64_t) const {
     KOKKOS_IF_ON_DEVICE((return !tessera::detail::DeviceConversion<tessera::half::format>::available ||
-                                !tessera::detail::DeviceConversion<tessera::bfloat16::format>::available;))
+                                    !tessera::detail::DeviceConversion<tessera::bfloat16::format>::available;))
     KOKKOS_IF_ON_HOST((return false;))
   }
 };

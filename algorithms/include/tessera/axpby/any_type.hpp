@@ -48,43 +48,33 @@ struct AxpbyBody {
   const T* x;
   T* y;
   index_t xs, ys;
-  ScaledBy<A, lanes> alpha, beta;
-  ScaledBy<A, 1> alpha_one, beta_one;
-
-  TESSERA_INLINE_FUNCTION AxpbyBody(const T* px, T* py, index_t sx, index_t sy, const A& a, const A& b, bool conj)
-      : x(px), y(py), xs(sx), ys(sy), alpha(a, conj), beta(b, false), alpha_one(a, conj), beta_one(b, false) {}
+  A alpha, beta;
+  bool conj;  // of x
 
   TESSERA_INLINE_FUNCTION void move(index_t in_x, index_t in_y) {
     x += in_x;
     y += in_y;
   }
-  template <int N>
-  TESSERA_INLINE_FUNCTION static vec<A, N> sum(const vec<T, N>& xv, const vec<T, N>& yv, const ScaledBy<A, N>& a,
-                                               const ScaledBy<A, N>& b) {
-    if constexpr (Alpha && Beta)
-      return a.plus(convert<A>(xv), b.times(convert<A>(yv)));
-    else if constexpr (Alpha)
-      return a.times(convert<A>(xv));
-    else if constexpr (Beta)
-      return b.times(convert<A>(yv));
-    else
-      return vec<A, N>(A{});
-  }
-  template <int U>
+  template <int U, int N>
   TESSERA_INLINE_FUNCTION void group(index_t i, index_t step) const {
-    vec<T, lanes> xv[U], yv[U];
+    const ScaledBy<A, N> a(alpha, conj), b(beta, false);
+    vec<T, N> xv[U], yv[U];
     for (int u = 0; u < U; ++u) {
-      if constexpr (Alpha) xv[u] = fetch<Space, access, lanes>(x, xs, i + u * step);
-      if constexpr (Beta) yv[u] = fetch<Space, access, lanes>(y, ys, i + u * step);
+      if constexpr (Alpha) xv[u] = fetch<Space, access, N>(x, xs, i + u * step);
+      if constexpr (Beta) yv[u] = fetch<Space, access, N>(y, ys, i + u * step);
     }
-    for (int u = 0; u < U; ++u)
-      put<Space, access>(convert<T>(sum(xv[u], yv[u], alpha, beta)), y, ys, i + u * step);
-  }
-  TESSERA_INLINE_FUNCTION void single(index_t i) const {
-    vec<T, 1> xv, yv;
-    if constexpr (Alpha) xv = vec<T, 1>::load(x + i * xs);
-    if constexpr (Beta) yv = vec<T, 1>::load(y + i * ys);
-    convert<T>(sum(xv, yv, alpha_one, beta_one)).store(y + i * ys);
+    for (int u = 0; u < U; ++u) {
+      vec<A, N> sum;
+      if constexpr (Alpha && Beta)
+        sum = a.plus(convert<A>(xv[u]), b.times(convert<A>(yv[u])));
+      else if constexpr (Alpha)
+        sum = a.times(convert<A>(xv[u]));
+      else if constexpr (Beta)
+        sum = b.times(convert<A>(yv[u]));
+      else
+        sum = vec<A, N>(A{});
+      put<Space, access>(convert<T>(sum), y, ys, i + u * step);
+    }
   }
 };
 
@@ -99,7 +89,7 @@ struct AxpbyKernel {
 
   template <bool Alpha, bool Beta, class Visitor>
   TESSERA_INLINE_FUNCTION void call(const Visitor& visitor, const A& a, const A& b) const {
-    AxpbyBody<T, Space, access, Alpha, Beta> body(x, y, xs, ys, a, b, conj);
+    AxpbyBody<T, Space, access, Alpha, Beta> body{x, y, xs, ys, a, b, conj};
     visitor(body);
   }
   template <class Visitor>
@@ -121,13 +111,13 @@ struct AxpbyKernel {
 
 /// The kernels of axpby and scal, under the name of either.
 template <class T, class Space>
-void axpby_kernels(const Space& exec, const char* algorithm, const AxpbyProblem<T>& p) {
+void axpby_kernels(const Space& exec, const ElementwiseLabels& labels, const AxpbyProblem<T>& p) {
   if (p.y.size() == 0) return;
   PairOfMatrices<T> pair{p.x.pointer,    p.y.pointer,    p.y.extents[0], p.y.extents[1], p.x.strides[0],
                          p.x.strides[1], p.y.strides[0], p.y.strides[1], p.x.conj};
   pair.simplify();
   const auto run = [&]<Access access>(std::integral_constant<Access, access>) {
-    run_elementwise(exec, algorithm, pair,
+    run_elementwise(exec, labels, pair,
                     AxpbyKernel<T, Space, access>{pair.x, pair.y, pair.xs0, pair.ys0, p.alpha, p.beta, pair.conj},
                     lanes_of<Space, T, accumulator_t<T>, access>);
   };
@@ -140,7 +130,8 @@ void axpby_kernels(const Space& exec, const char* algorithm, const AxpbyProblem<
 template <class T, class Space>
 void run_axpby(const Space& exec, const AxpbyProblem<T>& p) {
   const Region region("tessera::axpby[portable]");
-  axpby_kernels(exec, "axpby", p);
+  static const ElementwiseLabels labels("axpby");
+  axpby_kernels(exec, labels, p);
 }
 
 }  // namespace tessera::detail

@@ -102,8 +102,7 @@ template <class T, class Space>
 dot_result_t<T> run_dot(const Space& exec, const DotProblem<T>& p) {
   const Region region("tessera::dot[portable]");
   const auto reduce = [&]<Access access>(std::integral_constant<Access, access>) {
-    const DotBody<T, Space, access> body{p.x.pointer,    p.y.pointer, p.x.strides[0],
-                                         p.y.strides[0], p.x.conj,    p.y.conj};
+    const DotBody<T, Space, access> body{p.x.pointer, p.y.pointer, p.x.strides[0], p.y.strides[0], p.x.conj, p.y.conj};
     return run_reduction(exec, "dot", body, p.x.extents[0], p.result);
   };
   if (unit_access<Space>(p.x.pointer, p.x.strides[0]) && unit_access<Space>(p.y.pointer, p.y.strides[0]))

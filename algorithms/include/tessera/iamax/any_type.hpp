@@ -102,8 +102,8 @@ index_t run_iamax(const Space& exec, const IamaxProblem<T>& p) {
   const Region region("tessera::iamax[portable]");
   if (unit_access<Space>(p.x.pointer, p.x.strides[0]))
     return run_reduction(exec, "iamax", IamaxBody<T, Space, Access::unit>{p.x.pointer, 1}, p.x.extents[0], p.result);
-  return run_reduction(exec, "iamax", IamaxBody<T, Space, Access::strided>{p.x.pointer, p.x.strides[0]},
-                       p.x.extents[0], p.result);
+  return run_reduction(exec, "iamax", IamaxBody<T, Space, Access::strided>{p.x.pointer, p.x.strides[0]}, p.x.extents[0],
+                       p.result);
 }
 
 }  // namespace tessera::detail

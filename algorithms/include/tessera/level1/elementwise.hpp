@@ -4,10 +4,11 @@
 /// \file
 /// Kernels that write each element of y from the element of x beside it, on one range or on rows and columns of any
 /// strides. A Body<access> is made in the kernel, so that it may read scalars there once, and gives
-///   static constexpr int lanes; group<U>(i, step); single(i);     // as walk() wants
+///   static constexpr int lanes; group<U, N>(i, step);             // as walk_pieces() wants
 ///   move(x elements, y elements)                                  // to another column
 
 #include <Kokkos_Core.hpp>
+#include <string>
 #include <utility>
 
 #include <tessera/backends/enabled.hpp>
@@ -56,7 +57,7 @@ struct ElementwiseRange {
     Share share;
     template <class Body>
     TESSERA_INLINE_FUNCTION void operator()(Body& body) const {
-      walk<Body::lanes>(share, body);
+      walk_pieces<Space, Body::lanes>(share, body);
     }
   };
   KOKKOS_FUNCTION void operator()(index_t worker) const { kernel.visit(Walk{share_of<Space>(worker, workers, n)}); }
@@ -83,7 +84,7 @@ struct ElementwiseTiles {
       for (index_t column = j + beside; column < end; column += threads_beside) {
         body = first;
         body.move(column * t.xs1, column * t.ys1);
-        walk<Body::lanes>(Share{i, length, along, threads_along}, body);
+        walk_pieces<Space, Body::lanes>(Share{i, length, along, threads_along}, body);
       }
     }
   };
@@ -95,13 +96,20 @@ struct ElementwiseTiles {
   }
 };
 
+/// Labels of the two kernels, made once.
+struct ElementwiseLabels {
+  std::string range, tiles;
+  explicit ElementwiseLabels(const char* algorithm)
+      : range(label(algorithm, "range")), tiles(label(algorithm, "columns")) {}
+};
+
 /// Runs kernel over the pair; `lanes` elements are taken at once by it.
 template <class Space, class T, class Kernel>
-void run_elementwise(const Space& exec, const char* algorithm, const PairOfMatrices<T>& p, const Kernel& kernel,
-                     int lanes) {
+void run_elementwise(const Space& exec, const ElementwiseLabels& labels, const PairOfMatrices<T>& p,
+                     const Kernel& kernel, int lanes) {
   if (p.columns == 1) {
     const index_t workers = worker_count(exec, p.rows, machine<Space>::is_host ? 2048 : index_t{in_flight} * lanes);
-    Kokkos::parallel_for(label(algorithm, "range"), Range<Space>(exec, 0, workers),
+    Kokkos::parallel_for(labels.range, Range<Space>(exec, 0, workers),
                          ElementwiseRange<Space, Kernel>{kernel, p.rows, workers});
     return;
   }
@@ -119,8 +127,7 @@ void run_elementwise(const Space& exec, const char* algorithm, const PairOfMatri
   tiles.tiles = tiles.down * ((p.columns + tiles.wide - 1) / tiles.wide);
   constexpr index_t most = 1 << 30;
   const index_t full = machine<Space>::is_host ? static_cast<index_t>(exec.concurrency()) : most;
-  Kokkos::parallel_for(label(algorithm, "tiles"), Teams<Space>(exec, tiles.tiles < full ? tiles.tiles : full, size),
-                       tiles);
+  Kokkos::parallel_for(labels.tiles, Teams<Space>(exec, tiles.tiles < full ? tiles.tiles : full, size), tiles);
 }
 
 }  // namespace tessera::detail

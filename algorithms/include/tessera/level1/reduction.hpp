@@ -14,6 +14,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <memory>
+#include <string>
 
 #include <tessera/backends/enabled.hpp>
 #include <tessera/core/execution.hpp>
@@ -128,6 +129,7 @@ struct ReductionThreads {
 template <class Space, class Body>
 typename Body::Result run_reduction(const Space& exec, const char* algorithm, const Body& body, index_t n,
                                     typename Body::Result* result) {
+  static const std::string kernel_label = label(algorithm, "sums");  // a Body belongs to one algorithm
   using Result = typename Body::Result;
   if constexpr (machine<Space>::is_host) {
     constexpr index_t most = 256;
@@ -137,7 +139,7 @@ typename Body::Result run_reduction(const Space& exec, const char* algorithm, co
     index_t workers = worker_count(exec, n, 2048);
     if (workers < (n >> 31)) workers = n >> 31;
     if (workers > most) workers = most;
-    Kokkos::parallel_for(label(algorithm, "sums"), Range<Space>(exec, 0, workers, Kokkos::ChunkSize(1)),
+    Kokkos::parallel_for(kernel_label, Range<Space>(exec, 0, workers, Kokkos::ChunkSize(1)),
                          Kernel{body, n, workers, slots});
     typename Body::Partial sum = slots[0].partial;
     for (index_t w = 1; w < workers; ++w) Body::join(sum, slots[w].partial);
@@ -158,9 +160,9 @@ typename Body::Result run_reduction(const Space& exec, const char* algorithm, co
     auto* const target = result != nullptr ? result : static_cast<Result*>(workspace.result());
     auto policy = Teams<Space>(exec, league < 1 ? 1 : league, size)
                       .set_scratch_size(0, Kokkos::PerTeam(size * sizeof(typename Body::Partial) + 64));
-    Kokkos::parallel_for(label(algorithm, "sums"), policy,
-                         Kernel{body, n, static_cast<typename Body::Partial*>(workspace.partials()),
-                                workspace.arrived(), target});
+    Kokkos::parallel_for(
+        kernel_label, policy,
+        Kernel{body, n, static_cast<typename Body::Partial*>(workspace.partials()), workspace.arrived(), target});
     if (result != nullptr) return {};
     exec.fence(label(algorithm, "result"));
     return *target;

@@ -90,6 +90,34 @@ TESSERA_INLINE_FUNCTION void walk(const Share& s, Body& body) {
   for (index_t i = vectors * N + s.first; i < s.length; i += s.step) body.single(s.begin + i);
 }
 
+template <int N, class Body>
+TESSERA_INLINE_FUNCTION void walk_remainder(const Share& s, Body& body) {
+  index_t taken = 0;
+  if (s.length >= N) {
+    body.template group<1, N>(s.begin, 0);
+    taken = N;
+  }
+  if constexpr (N > 1) walk_remainder<N / 2>(Share{s.begin + taken, s.length - taken, 0, 1}, body);
+}
+
+/// The same for bodies whose group<U, N>(i, step) takes vectors of any N: on hosts, what is left after whole vectors
+/// goes by ever smaller ones.
+template <class Space, int N, class Body>
+TESSERA_INLINE_FUNCTION void walk_pieces(const Share& s, Body& body) {
+  const index_t vectors = s.length / N;
+  index_t v = s.first;
+  for (; v + (in_flight - 1) * s.step < vectors; v += in_flight * s.step)
+    body.template group<in_flight, N>(s.begin + v * N, s.step * N);
+  for (; v < vectors; v += s.step) body.template group<1, N>(s.begin + v * N, 0);
+  if constexpr (N > 1) {
+    const Share rest{s.begin + vectors * N, s.length - vectors * N, s.first, s.step};
+    if constexpr (machine<Space>::is_host)
+      walk_remainder<N / 2>(rest, body);
+    else
+      for (index_t i = rest.first; i < rest.length; i += rest.step) body.template group<1, 1>(rest.begin + i, 0);
+  }
+}
+
 /// The lanes of a vector as real numbers: pairs for complex ones.
 template <class T, int N>
 TESSERA_INLINE_FUNCTION const auto& parts_of(const vec<T, N>& v) {

@@ -50,49 +50,48 @@ struct Squares {
   }
 };
 
-/// fp64: sums of a few plain squares are taken where they lie well inside the range, which is nearly always; where
-/// they do not, the same elements, still in registers, are sorted by magnitude.
+/// fp64: a worker adds plain squares, and where their sum lies well inside the range, which is nearly always, nothing
+/// can have overflowed in it and what underflowed does not count. Else the worker goes over its share again, and sorts
+/// by magnitude.
 template <class T, class Space, Access access>
 struct Nrm2Body {
+  using Plain = PartsBody<T, Space, access, Square>;
   using Result = norm_result_t<T>;
   using Partial = Squares;
-  static constexpr int per = is_complex_v<T> ? 2 : 1;
-  static constexpr int lanes = lanes_of<Space, T, T, access>;
+  static constexpr int lanes = Plain::lanes;
 
-  const T* x;
-  index_t xs;
+  Plain plain;
 
-  struct Walker {
-    using V = vec<double, per * lanes>;
-    const Nrm2Body& b;
-    V middle;
-    Squares rest;
-
-    TESSERA_INLINE_FUNCTION Walker(const Nrm2Body& body, const Share&) : b(body), middle(0.0) {}
+  struct Sorting {
+    const Plain& b;
+    Squares sums;
     template <int U>
     TESSERA_INLINE_FUNCTION void group(index_t i, index_t step) {
-      vec<T, lanes> v[U];
-      for (int u = 0; u < U; ++u) v[u] = fetch<Space, access, lanes>(b.x, b.xs, i + u * step);
-      V sum = parts_of(v[0]) * parts_of(v[0]);
-      for (int u = 1; u < U; ++u) sum = fma(parts_of(v[u]), parts_of(v[u]), sum);
-      // a lane out of range, NaN included, sends all of the group the slow way
-      if (all_within(sum)) {
-        middle += sum;
-      } else {
-        for (int u = 0; u < U; ++u)
-          for (int l = 0; l < per * lanes; ++l) rest.add(parts_of(v[u])[l]);
-      }
-    }
-    TESSERA_INLINE_FUNCTION static bool all_within(const V& sum) {
-      return !any_outside(sum, V(0x1p-900), V(0x1p960));
+      for (int u = 0; u < U; ++u)
+        for (int l = 0; l < lanes; ++l) single(i + u * step + l);
     }
     TESSERA_INLINE_FUNCTION void single(index_t i) {
       const vec<T, 1> v = vec<T, 1>::load(b.x + i * b.xs);
-      for (int l = 0; l < per; ++l) rest.add(parts_of(v)[l]);
+      for (int l = 0; l < Plain::per; ++l) sums.add(parts_of(v)[l]);
     }
+  };
+
+  struct Walker {
+    typename Plain::Walker walker;
+    Share share;
+
+    TESSERA_INLINE_FUNCTION Walker(const Nrm2Body& body, const Share& s) : walker(body.plain, s), share(s) {}
+    template <int U>
+    TESSERA_INLINE_FUNCTION void group(index_t i, index_t step) {
+      walker.template group<U>(i, step);
+    }
+    TESSERA_INLINE_FUNCTION void single(index_t i) { walker.single(i); }
     TESSERA_INLINE_FUNCTION Partial collapse() {
-      rest.middle += reduce_add(middle);
-      return rest;
+      const double sum = walker.collapse();
+      if (sum >= 0x1p-900 && sum <= 0x1p960) return Squares{sum, 0, 0};
+      Sorting again{walker.b, Squares{}};
+      walk<lanes>(share, again);
+      return again.sums;
     }
   };
 
@@ -105,9 +104,11 @@ template <class T, class Space>
 norm_result_t<T> run_nrm2(const Space& exec, const Nrm2Problem<T>& p) {
   const Region region("tessera::nrm2[portable]");
   const auto reduce = [&]<Access access>(std::integral_constant<Access, access>) {
-    using Body = std::conditional_t<std::is_same_v<real_t<T>, double>, Nrm2Body<T, Space, access>,
-                                    PartsBody<T, Space, access, Square>>;
-    return run_reduction(exec, "nrm2", Body{p.x.pointer, p.x.strides[0]}, p.x.extents[0], p.result);
+    const PartsBody<T, Space, access, Square> plain{p.x.pointer, p.x.strides[0]};
+    if constexpr (std::is_same_v<real_t<T>, double>)
+      return run_reduction(exec, "nrm2", Nrm2Body<T, Space, access>{plain}, p.x.extents[0], p.result);
+    else
+      return run_reduction(exec, "nrm2", plain, p.x.extents[0], p.result);
   };
   if (unit_access<Space>(p.x.pointer, p.x.strides[0])) return reduce(std::integral_constant<Access, Access::unit>{});
   return reduce(std::integral_constant<Access, Access::strided>{});

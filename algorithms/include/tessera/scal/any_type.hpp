@@ -13,7 +13,8 @@ namespace tessera::detail {
 template <class T, class Space>
 void run_scal(const Space& exec, const ScalProblem<T>& p) {
   const Region region("tessera::scal[portable]");
-  axpby_kernels(exec, "scal", AxpbyProblem<T>{{}, p.x, p.alpha, p.x});
+  static const ElementwiseLabels labels("scal");
+  axpby_kernels(exec, labels, AxpbyProblem<T>{{}, p.x, p.alpha, p.x});
 }
 
 }  // namespace tessera::detail

@@ -31,16 +31,15 @@ struct CopyBody {
     x += in_x;
     y += in_y;
   }
-  template <int U>
+  template <int U, int N>
   TESSERA_INLINE_FUNCTION void group(index_t i, index_t step) const {
-    vec<T, lanes> v[U];
-    for (int u = 0; u < U; ++u) v[u] = fetch<Space, access, lanes>(x, xs, i + u * step);
+    vec<T, N> v[U];
+    for (int u = 0; u < U; ++u) v[u] = fetch<Space, access, N>(x, xs, i + u * step);
     if constexpr (is_complex_v<T>)
       if (conj)
         for (int u = 0; u < U; ++u) v[u] = tessera::conj(v[u]);
     for (int u = 0; u < U; ++u) put<Space, access>(v[u], y, ys, i + u * step);
   }
-  TESSERA_INLINE_FUNCTION void single(index_t i) const { y[i * ys] = conj_if(conj, x[i * xs]); }
 };
 template <class T, class Space, Access access>
 struct CopyKernel {
@@ -62,13 +61,14 @@ struct TransposeShape {
   static constexpr int bytes = static_cast<int>(sizeof(T));
   static constexpr int at_most(int a, int b) { return a < b ? a : b; }
   static constexpr int at_least(int a, int b) { return a > b ? a : b; }
-  static constexpr int block = is_host ? at_most(machine<Space>::simd_bytes / bytes, machine<Space>::vector_registers / 2)
-                                       : at_most(16 / bytes, 8);
+  static constexpr int block = is_host
+                                   ? at_most(machine<Space>::simd_bytes / bytes, machine<Space>::vector_registers / 2)
+                                   : at_most(16 / bytes, 8);
   static constexpr int threads = is_host ? 1 : 256;
   static constexpr int across = is_host ? at_least(512 / bytes / block, 1) : 16;        // blocks in j
   static constexpr int down = is_host ? at_least(64 / block, 1) : bytes < 8 ? 16 : 32;  // blocks in i
-  static constexpr int width = across * block;   // of the tile in j
-  static constexpr int height = down * block;    // in i
+  static constexpr int width = across * block;                                          // of the tile in j
+  static constexpr int height = down * block;                                           // in i
   static constexpr int scratch = is_host ? 0 : width * height * bytes;
 };
 
@@ -180,7 +180,8 @@ struct TransposeInPlace {
       for (int e = id; e < side * side; e += size) {
         const int i = e % side, j = e / side;
         if (i0 + i < n && j0 + j < n) a[(i0 + i) * s0 + (j0 + j) * s1] = conj_if(conj, lower[i * pitch + j]);
-        if (i0 != j0 && j0 + i < n && i0 + j < n) a[(j0 + i) * s0 + (i0 + j) * s1] = conj_if(conj, upper[i * pitch + j]);
+        if (i0 != j0 && j0 + i < n && i0 + j < n)
+          a[(j0 + i) * s0 + (i0 + j) * s1] = conj_if(conj, upper[i * pitch + j]);
       }
       team.team_barrier();
     }
@@ -230,7 +231,8 @@ void run_transpose(const Space& exec, const TransposeProblem<T>& p) {
   if (pair.columns == 1 || distance(pair.xs0) <= distance(pair.xs1)) {
     const auto copy = [&]<Access access>(std::integral_constant<Access, access>) {
       using Body = CopyBody<T, Space, access>;
-      run_elementwise(exec, "transpose", pair,
+      static const ElementwiseLabels labels("transpose");
+      run_elementwise(exec, labels, pair,
                       CopyKernel<T, Space, access>{Body{pair.x, pair.y, pair.xs0, pair.ys0, pair.conj}}, Body::lanes);
     };
     if (pair.template unit<Space>())
@@ -240,9 +242,8 @@ void run_transpose(const Space& exec, const TransposeProblem<T>& p) {
     return;
   }
   constexpr index_t block = TransposeShape<Space, T>::block;
-  const bool vectors =
-      unit_access<Space>(pair.x, pair.xs1) && unit_access<Space>(pair.y, pair.ys0) &&
-      (machine<Space>::is_host || (pair.xs0 % block == 0 && pair.ys1 % block == 0));
+  const bool vectors = unit_access<Space>(pair.x, pair.xs1) && unit_access<Space>(pair.y, pair.ys0) &&
+                       (machine<Space>::is_host || (pair.xs0 % block == 0 && pair.ys1 % block == 0));
   if (vectors)
     transpose_tiles<T, Space, true>(exec, pair);
   else

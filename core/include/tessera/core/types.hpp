@@ -42,8 +42,7 @@ struct FloatFormat {
   static constexpr std::uint32_t infinity = ((1u << Exponent) - 1) << Mantissa;  // where HasInfinity
   static constexpr std::uint32_t max_finite = HasInfinity ? infinity - 1 : all_ones - 1;
   static constexpr std::uint32_t nan = all_ones;  // what the hardware's conversions give for every NaN
-  static constexpr std::uint32_t above_range =
-      OnOverflow == Overflow::saturate || !HasInfinity ? max_finite : infinity;
+  static constexpr std::uint32_t above_range = OnOverflow == Overflow::saturate || !HasInfinity ? max_finite : infinity;
 
   /// Round to nearest, ties to even, of any value: exact in one rounding, subnormals included.
   TESSERA_FUNCTION static constexpr std::uint32_t encode(double value) {
@@ -207,7 +206,8 @@ struct StoredFloat {
   TESSERA_INLINE_FUNCTION static constexpr Bits narrowed(float value) {
     if (!__builtin_is_constant_evaluated()) {
 #if TESSERA_DEVICE_PASS
-      if constexpr (DeviceConversion<Format>::available) return static_cast<Bits>(DeviceConversion<Format>::encode(value));
+      if constexpr (DeviceConversion<Format>::available)
+        return static_cast<Bits>(DeviceConversion<Format>::encode(value));
 #else
       if constexpr (HostConversion<Format>::available) return static_cast<Bits>(HostConversion<Format>::encode(value));
 #endif
@@ -340,7 +340,9 @@ class std::numeric_limits<tessera::detail::StoredFloat<Bits, Format>> {
 
   static constexpr T min() noexcept { return T::from_bits(Bits{1} << m); }
   static constexpr T max() noexcept { return T::from_bits(static_cast<Bits>(Format::max_finite)); }
-  static constexpr T lowest() noexcept { return T::from_bits(static_cast<Bits>(Format::sign_bit | Format::max_finite)); }
+  static constexpr T lowest() noexcept {
+    return T::from_bits(static_cast<Bits>(Format::sign_bit | Format::max_finite));
+  }
   static constexpr T denorm_min() noexcept { return T::from_bits(Bits{1}); }
   static constexpr T epsilon() noexcept { return power(-m); }
   static constexpr T round_error() noexcept { return power(-1); }

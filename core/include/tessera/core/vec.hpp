@@ -96,7 +96,8 @@ struct Lanes {
 };
 #else
 template <class T, int N>
-inline constexpr bool native_lanes = std::is_arithmetic_v<T> && sizeof(T) <= 8 && power_of_two<N> && N * sizeof(T) >= 16;
+inline constexpr bool native_lanes =
+    std::is_arithmetic_v<T> && sizeof(T) <= 8 && power_of_two<N> && N * sizeof(T) >= 16;
 template <class T, int N, bool Native = native_lanes<T, N>>
 struct Lanes {
   using type = LaneArray<T, N>;
@@ -473,7 +474,8 @@ template <class T, int N>
 
 /// True where a lane is below `low`, above `high`, or NaN.
 template <class T, int N>
-[[nodiscard]] TESSERA_INLINE_FUNCTION bool any_outside(const vec<T, N>& v, const vec<T, N>& low, const vec<T, N>& high) {
+[[nodiscard]] TESSERA_INLINE_FUNCTION bool any_outside(const vec<T, N>& v, const vec<T, N>& low,
+                                                       const vec<T, N>& high) {
   // the lanes inside are counted by a sum of masks, which costs hosts less than a test of each
   if constexpr (vec<T, N>::native) {
     const auto inside = (v.lanes >= low.lanes) & (v.lanes <= high.lanes);
@@ -597,8 +599,8 @@ template <class T, int N>
 [[nodiscard]] TESSERA_INLINE_FUNCTION vec<T, N> fma(const vec<T, N>& a, const vec<T, N>& b, const vec<T, N>& c) {
   using R = typename T::value_type;
   const auto imaginary = detail::pair_shuffle<1>(a.parts) * detail::alternating<-1, R, 2 * N>();
-  return vec<T, N>(fma(imaginary, detail::pair_shuffle<2>(b.parts),
-                       fma(detail::pair_shuffle<0>(a.parts), b.parts, c.parts)));
+  return vec<T, N>(
+      fma(imaginary, detail::pair_shuffle<2>(b.parts), fma(detail::pair_shuffle<0>(a.parts), b.parts, c.parts)));
 }
 template <class T, int N>
   requires(is_complex_v<T>)
