@@ -32,7 +32,7 @@ void axpby(const Space& exec, const Alpha& alpha, const XV& x, const Beta& beta,
   using T = value_t<YV>;
   AxpbyProblem<T> problem{scalar_ref<accumulator_t<T>>(alpha), as_matrix(const_ref(x)),
                           scalar_ref<accumulator_t<T>>(beta), as_matrix(ref(y))};
-  detail::check_same_extents("tessera::axpby", "x", detail::box(problem.x), "y", detail::box(problem.y), where);
+  detail::check_same_extents("tessera::axpby", "x", detail::box(const_ref(x)), "y", detail::box(ref(y)), where);
   detail::refuse_partial_overlap("tessera::axpby", "y", detail::box(problem.y), "x", detail::box(problem.x), where);
   detail::run_axpby<T, Space>(exec, problem);
 }
