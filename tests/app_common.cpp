@@ -137,7 +137,8 @@ void check_png(const app::Image& image) {
   for (int y = 0; y < image.height; ++y) {
     REQUIRE(data[static_cast<std::size_t>(y) * stride] == 2);
     for (std::size_t i = 0; i + 1 < stride; ++i) {
-      above[i] = static_cast<std::uint8_t>(above[i] + static_cast<std::uint8_t>(data[static_cast<std::size_t>(y) * stride + 1 + i]));
+      above[i] = static_cast<std::uint8_t>(
+          above[i] + static_cast<std::uint8_t>(data[static_cast<std::size_t>(y) * stride + 1 + i]));
       same = same && above[i] == image.at(static_cast<int>(i / 3), y)[i % 3];
     }
   }
@@ -160,7 +161,8 @@ TEST_CASE("PNG files decode to the picture", "[picture]") {
   }
   // repeats further apart than deflate's window, and longer than its longest match
   app::Image wide(40000, 3);
-  for (int x = 0; x < wide.width; ++x) wide.at(x, 1) = {static_cast<std::uint8_t>(x), static_cast<std::uint8_t>(x >> 7), 9};
+  for (int x = 0; x < wide.width; ++x)
+    wide.at(x, 1) = {static_cast<std::uint8_t>(x), static_cast<std::uint8_t>(x >> 7), 9};
   check_png(wide);
 }
 
@@ -191,7 +193,8 @@ TEST_CASE("pictures of awkward data", "[picture]") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
   const app::PlotOptions log{.title = "t", .x_label = "x", .y_label = "y", .log_x = true, .log_y = true};
   CHECK(app::line_plot({}, {}).width == 960);
-  std::vector<app::Series> series{{"a", {1, 2, 3}, {0, nan, -1}}, {"b", {1}, {5}}, {"", {}, {}}, {"c", {0, inf}, {1, 1}}};
+  std::vector<app::Series> series{
+      {"a", {1, 2, 3}, {0, nan, -1}}, {"b", {1}, {5}}, {"", {}, {}}, {"c", {0, inf}, {1, 1}}};
   for (const auto& options : {app::PlotOptions{}, log}) CHECK(app::line_plot(series, options).height == 600);
   series = {{"wide", {1e-300, 1e300}, {1e-30, 1e30}}};
   CHECK(app::line_plot(series, log).pixels.size() == 960u * 600u);
@@ -208,7 +211,8 @@ TEST_CASE("pictures of awkward data", "[picture]") {
   CHECK(has(two, app::colour_map(1)));
   CHECK_FALSE(app::heatmap({}, 0, 0, {}).pixels.empty());
   CHECK_FALSE(app::heatmap(std::vector<double>(9, 2.5), 3, 3, {.size = 50}).pixels.empty());
-  CHECK_FALSE(app::heatmap(std::vector<double>(300 * 10, 1.5), 300, 10, {.size = 60}).pixels.empty());  // fewer pixels than cells
+  CHECK_FALSE(app::heatmap(std::vector<double>(300 * 10, 1.5), 300, 10, {.size = 60})
+                  .pixels.empty());  // fewer pixels than cells
 }
 
 TEST_CASE("every character has strokes inside its line", "[picture]") {

@@ -70,8 +70,8 @@ TEST_CASE("grids of ranks", "[decomposition]") {
   // A26: the largest count is named
   CHECK_THROWS_WITH(factor_3d(8, {5, 1, 1}), ContainsSubstring("8 ranks for a grid of 5 x 1 x 1 cells") &&
                                                  ContainsSubstring("the largest rank count is 5"));
-  CHECK_THROWS_WITH(factor_3d(7, {5, 5, 5}), ContainsSubstring("largest rank count is 125") &&
-                                                 ContainsSubstring("not above 7 is 6"));
+  CHECK_THROWS_WITH(factor_3d(7, {5, 5, 5}),
+                    ContainsSubstring("largest rank count is 125") && ContainsSubstring("not above 7 is 6"));
   CHECK_THROWS_WITH(factor_3d(4, {3, 3, 1}, 2), ContainsSubstring("largest rank count is 0"));
   CHECK_THROWS_WITH(factor_3d(8, {5, 3, 4}, 2), ContainsSubstring("at least 2 cells along each dimension"));
 }
@@ -89,7 +89,8 @@ TEST_CASE("boxes of a Cartesian decomposition give every cell to one rank", "[de
       for (int d = 0; d < 3; ++d)
         for (int side = 0; side < 2; ++side) {
           const int other = block.neighbour(d, side);
-          const bool at_edge = side == 0 ? block.range(d).begin == 0 : block.range(d).end == n[static_cast<std::size_t>(d)];
+          const bool at_edge =
+              side == 0 ? block.range(d).begin == 0 : block.range(d).end == n[static_cast<std::size_t>(d)];
           REQUIRE((other == CartesianBlock::none) == at_edge);
           if (at_edge) continue;
           REQUIRE(CartesianBlock(other, size, n).neighbour(d, 1 - side) == rank);
@@ -119,7 +120,8 @@ TEST_CASE("reductions, broadcasts and gathers", "[communicator]") {
   std::vector<double> values(1000);
   std::iota(values.begin(), values.end(), me);
   world.all_reduce(values, Reduction::sum);
-  for (int i = 0; i < 1000; ++i) REQUIRE(values[static_cast<std::size_t>(i)] == static_cast<double>(sum + index_t{i} * ranks));
+  for (int i = 0; i < 1000; ++i)
+    REQUIRE(values[static_cast<std::size_t>(i)] == static_cast<double>(sum + index_t{i} * ranks));
   world.all_reduce(std::span<double>{}, Reduction::sum);
 
   const int root = ranks - 1;
@@ -263,9 +265,9 @@ TEST_CASE("halos hold what their owners packed, direct and staged", "[halo]") {
       halo.finish(exec);
       index_t from_right = 0, from_left = 0;
       // the right neighbour's part for its left, which is its second; and the left one's first
-      Kokkos::parallel_reduce("tessera::test::check", tessera::Range<Space>(exec, 0, cells),
-                              CountWrong{halo.receive_buffer(), halo.receive_offset(0), right * 2 * cells + cells, round},
-                              from_right);
+      Kokkos::parallel_reduce(
+          "tessera::test::check", tessera::Range<Space>(exec, 0, cells),
+          CountWrong{halo.receive_buffer(), halo.receive_offset(0), right * 2 * cells + cells, round}, from_right);
       Kokkos::parallel_reduce("tessera::test::check", tessera::Range<Space>(exec, 0, cells),
                               CountWrong{halo.receive_buffer(), halo.receive_offset(1), left * 2 * cells, round},
                               from_left);
@@ -285,7 +287,8 @@ TEST_CASE("a copy on an instance comes after the kernel before it and before the
     Kokkos::parallel_for("tessera::test::write", tessera::Range<Space>(exec, 0, n), DelayedPack{x, 0, round});
     Kokkos::deep_copy(exec, y, x);
     index_t count = 0;
-    Kokkos::parallel_reduce("tessera::test::read", tessera::Range<Space>(exec, 0, n), CountWrong{y, 0, 0, round}, count);
+    Kokkos::parallel_reduce("tessera::test::read", tessera::Range<Space>(exec, 0, n), CountWrong{y, 0, 0, round},
+                            count);
     wrong += count;
   }
   CHECK(wrong == 0);

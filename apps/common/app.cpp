@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
 #include <cmath>
+#include <common/app.hpp>
+#include <common/files.hpp>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -14,8 +16,6 @@
 #include <sstream>
 #include <unistd.h>
 
-#include <common/app.hpp>
-#include <common/files.hpp>
 #include <tessera/backends/enabled.hpp>
 #include <tessera/backends/inventory.hpp>
 #include <tessera/core/config.hpp>
@@ -95,8 +95,8 @@ std::vector<std::string> kokkos_arguments(const Communicator& world, const std::
   if (!world.is_root()) added.emplace_back("--kokkos-disable-warnings");
   const std::vector<index_t> hosts = world.all_gather(host_name_hash());
   const auto here = std::count(hosts.begin(), hosts.end(), hosts[static_cast<std::size_t>(world.rank())]);
-  const bool told = std::getenv("OMP_NUM_THREADS") != nullptr ||      // NOLINT(concurrency-mt-unsafe): only read
-                    std::getenv("KOKKOS_NUM_THREADS") != nullptr ||   // NOLINT(concurrency-mt-unsafe)
+  const bool told = std::getenv("OMP_NUM_THREADS") != nullptr ||     // NOLINT(concurrency-mt-unsafe): only read
+                    std::getenv("KOKKOS_NUM_THREADS") != nullptr ||  // NOLINT(concurrency-mt-unsafe)
                     std::any_of(given.begin(), given.end(), [](const char* argument) {
                       return std::string_view(argument).starts_with("--kokkos-num-threads");
                     });
@@ -147,20 +147,20 @@ App::App(Description description)
   m_cli.set_version_flag("--version", m_description.name + " (Tessera " TESSERA_VERSION_STRING ")",
                          "Print the version and exit");
   const std::string group = "Options of every app";
-  m_cli.add_option("--json", m_json_file,
-                   "Write app, version, backend, ranks, parameters, verified, results and timings as JSON to FILE; "
-                   "with '-' to standard output, and the text for people to standard error")
+  m_cli
+      .add_option("--json", m_json_file,
+                  "Write app, version, backend, ranks, parameters, verified, results and timings as JSON to FILE; "
+                  "with '-' to standard output, and the text for people to standard error")
       ->type_name("FILE|-")
       ->group(group);
   m_cli.add_flag("--backend-info", m_backend_info, "Print the devices, versions and MPI of this build, and exit")
       ->group(group);
   m_cli.add_flag("--timings", m_timings_table, "Print a table of the wall time in each region of the run [s]")
       ->group(group);
-  m_cli.add_flag("--progress", m_show_progress,
-                 "Print progress to standard error even where that is not a terminal")
+  m_cli.add_flag("--progress", m_show_progress, "Print progress to standard error even where that is not a terminal")
       ->group(group);
-  m_cli.footer("Examples:\n" + m_description.examples +
-               "\nSeveral ranks (builds with MPI):\n  mpirun -np 4 " + m_description.name +
+  m_cli.footer("Examples:\n" + m_description.examples + "\nSeveral ranks (builds with MPI):\n  mpirun -np 4 " +
+               m_description.name +
                " ...\n"
                "\nExit codes:\n"
                "  0    the run's results were verified\n"
@@ -373,15 +373,15 @@ void App::print_backend_info() {
   json["version"] = TESSERA_VERSION_STRING;
   add_backend(json);
   json["devices"] = Json::array();
-  std::string text = fmt::format("{} {} of Tessera\n  apps run on     {} ({} work items at a time)\n", m_description.name,
-                                 TESSERA_VERSION_STRING, Space::name(), Space().concurrency());
+  std::string text = fmt::format("{} {} of Tessera\n  apps run on     {} ({} work items at a time)\n",
+                                 m_description.name, TESSERA_VERSION_STRING, Space::name(), Space().concurrency());
   text += fmt::format("  Kokkos          {}\n  MPI             {}\n  ranks           {}\n", kokkos_version(),
                       m_world.description(), m_world.size());
   for (const DeviceInfo& d : devices()) {
     json["devices"].push_back(device_json(d));
-    text += fmt::format("  device          {}\n                  space {}, {} units, architecture {} (built for {}), {}",
-                        d.name, d.space, d.units, d.architecture, d.architecture_built,
-                        readable_bytes(static_cast<double>(d.memory_bytes)));
+    text += fmt::format(
+        "  device          {}\n                  space {}, {} units, architecture {} (built for {}), {}", d.name,
+        d.space, d.units, d.architecture, d.architecture_built, readable_bytes(static_cast<double>(d.memory_bytes)));
     if (d.clock_ghz > 0) text += fmt::format(", {:.2f} GHz", d.clock_ghz);
     if (!d.links.empty()) text += ", " + d.links;
     text += "\n";
@@ -463,7 +463,8 @@ std::string Table::text() const {
   for (std::size_t r = 0; r < m_rows.size(); ++r) {
     std::string line = "  ";
     for (std::size_t c = 0; c < m_rows[r].size(); ++c)
-      line += c == 0 ? fmt::format("{:<{}}", m_rows[r][c], widths[c]) : fmt::format("  {:>{}}", m_rows[r][c], widths[c]);
+      line +=
+          c == 0 ? fmt::format("{:<{}}", m_rows[r][c], widths[c]) : fmt::format("  {:>{}}", m_rows[r][c], widths[c]);
     while (line.ends_with(' ')) line.pop_back();
     out += line + "\n";
     if (r == 0) {

@@ -31,7 +31,13 @@ using Json = nlohmann::ordered_json;
 using Space = Kokkos::DefaultExecutionSpace;
 
 /// What a process ends with. 130 and 143 follow the shell's custom of 128 + signal number.
-enum ExitCode : int { exit_verified = 0, exit_failed = 1, exit_bad_input = 2, exit_interrupted = 130, exit_ended = 143 };
+enum ExitCode : int {
+  exit_verified = 0,
+  exit_failed = 1,
+  exit_bad_input = 2,
+  exit_interrupted = 130,
+  exit_ended = 143
+};
 
 struct Description {
   std::string name;

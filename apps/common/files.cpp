@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <cerrno>
+#include <common/files.hpp>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
 
-#include <common/files.hpp>
 #include <tessera/core/error.hpp>
 
 namespace tessera::app {
@@ -95,8 +95,8 @@ void make_folder(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder, error);
   if (error || !std::filesystem::is_directory(folder))
     throw Error("tessera::app::make_folder",
-                "folder \"" + folder.string() + "\" could not be made: " +
-                    (error ? error.message() : std::string("something else has its name")),
+                "folder \"" + folder.string() +
+                    "\" could not be made: " + (error ? error.message() : std::string("something else has its name")),
                 "it must be possible to make it, or it must exist", "Give another folder");
 }
 
@@ -106,8 +106,9 @@ void check_writable(const std::filesystem::path& path) {
   const bool writable = access(folder.c_str(), W_OK | X_OK) == 0;
   const int error = errno;
   if (writable && !is_folder) return;
-  throw Error("tessera::app::check_writable", "file \"" + path.string() + "\" could not be made: " +
-                  (is_folder ? std::string("a folder has its name") : reason(error)),
+  throw Error("tessera::app::check_writable",
+              "file \"" + path.string() +
+                  "\" could not be made: " + (is_folder ? std::string("a folder has its name") : reason(error)),
               "its folder must exist and be writable", "Make the folder, or give another place");
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <charconv>
+#include <common/font.hpp>
 #include <cstring>
 #include <iterator>
-
-#include <common/font.hpp>
 
 namespace tessera::app {
 namespace {
@@ -115,7 +114,7 @@ constexpr Glyph glyphs[] = {
 };
 static_assert(std::size(glyphs) == '~' - ' ' + 1);
 
-constexpr double gap = 1.35;       // between glyphs [units]
+constexpr double gap = 1.35;  // between glyphs [units]
 constexpr double raised_scale = 0.72;
 constexpr double raised_by = 3.2;  // [units]
 
@@ -140,8 +139,8 @@ void add_arc(Polyline& line, Point from, Point control, Point to) {
   constexpr int pieces = 6;
   for (int i = 1; i <= pieces; ++i) {
     const double t = static_cast<double>(i) / pieces, s = 1 - t;
-    line.push_back({s * s * from.x + 2 * s * t * control.x + t * t * to.x,
-                    s * s * from.y + 2 * s * t * control.y + t * t * to.y});
+    line.push_back(
+        {s * s * from.x + 2 * s * t * control.x + t * t * to.x, s * s * from.y + 2 * s * t * control.y + t * t * to.y});
   }
 }
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
-#include <limits>
-#include <utility>
-
 #include <common/files.hpp>
 #include <common/font.hpp>
 #include <common/picture.hpp>
+#include <fmt/format.h>
+#include <limits>
+#include <utility>
 
 namespace tessera::app {
 namespace {
@@ -15,11 +14,11 @@ namespace {
 constexpr Colour ink = {38, 38, 44};
 constexpr Colour faint = {226, 226, 230};
 constexpr Colour fainter = {241, 241, 244};
-constexpr double text_scale = 2.0;   // pixels a unit of the font: capitals are 12 pixels high
+constexpr double text_scale = 2.0;  // pixels a unit of the font: capitals are 12 pixels high
 constexpr double title_scale = 2.5;
 constexpr double cap_units = 6;
 // Told apart with any colour vision (after M. Okabe and K. Ito, 2008).
-constexpr Colour series_colours[] = {{0, 114, 178}, {213, 94, 0},  {0, 158, 115}, {204, 121, 167},
+constexpr Colour series_colours[] = {{0, 114, 178}, {213, 94, 0},   {0, 158, 115}, {204, 121, 167},
                                      {230, 159, 0}, {86, 180, 233}, {80, 80, 80}};
 
 /// Draws with soft edges on an image.
@@ -156,7 +155,8 @@ class Axis {
       for (int d = first - 1; d <= last; ++d)
         for (const int m : {1, 2, 3, 5, 7}) {
           const double v = m * std::pow(10.0, d);
-          if (inside(v)) m_ticks.push_back({v, std::abs(d) <= 3 ? fmt::format("{:g}", v) : fmt::format("{}x10^{{{}}}", m, d)});
+          if (inside(v))
+            m_ticks.push_back({v, std::abs(d) <= 3 ? fmt::format("{:g}", v) : fmt::format("{}x10^{{{}}}", m, d)});
         }
       return;
     }
@@ -218,9 +218,11 @@ Image line_plot(std::span<const Series> series, const PlotOptions& o) {
   for (const bool labelled : {false, true}) {
     const Colour colour = labelled ? faint : fainter;
     for (const Tick& t : horizontal.ticks())
-      if (t.label.empty() != labelled) pen.draw({{{horizontal.pixel(t.value), top}, {horizontal.pixel(t.value), bottom}}}, 1, colour);
+      if (t.label.empty() != labelled)
+        pen.draw({{{horizontal.pixel(t.value), top}, {horizontal.pixel(t.value), bottom}}}, 1, colour);
     for (const Tick& t : vertical.ticks())
-      if (t.label.empty() != labelled) pen.draw({{{left, vertical.pixel(t.value)}, {right, vertical.pixel(t.value)}}}, 1, colour);
+      if (t.label.empty() != labelled)
+        pen.draw({{{left, vertical.pixel(t.value)}, {right, vertical.pixel(t.value)}}}, 1, colour);
   }
   for (const Tick& t : horizontal.ticks()) {
     const double x = horizontal.pixel(t.value);
@@ -272,7 +274,12 @@ Image line_plot(std::span<const Series> series, const PlotOptions& o) {
       }
     pen.fill(static_cast<int>(best_x), static_cast<int>(best_y), static_cast<int>(best_x + width),
              static_cast<int>(best_y + height), {255, 255, 255});
-    pen.draw({{{best_x, best_y}, {best_x + width, best_y}, {best_x + width, best_y + height}, {best_x, best_y + height}, {best_x, best_y}}}, 1, faint);
+    pen.draw({{{best_x, best_y},
+               {best_x + width, best_y},
+               {best_x + width, best_y + height},
+               {best_x, best_y + height},
+               {best_x, best_y}}},
+             1, faint);
     for (std::size_t s = 0; s < series.size(); ++s) {
       const double y = best_y + 12 + row * static_cast<double>(s) + 0.5 * line_height;
       pen.draw({{{best_x + 12, y}, {best_x + 42, y}}}, 2.6, colour_of(s));

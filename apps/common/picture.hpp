@@ -55,7 +55,7 @@ struct HeatmapOptions {
   std::string title{};
   std::string x_label{};
   std::string y_label{};
-  std::string value_label{};        ///< at the colour bar
+  std::string value_label{};  ///< at the colour bar
   std::array<double, 2> x_range{0, 1};
   std::array<double, 2> y_range{0, 1};
   /// Of the colours; where both are equal, the data's own.

@@ -5,9 +5,8 @@
 /// of plain areas and smooth fields.
 
 #include <array>
-#include <cstdint>
-
 #include <common/picture.hpp>
+#include <cstdint>
 
 namespace tessera::app {
 namespace {
@@ -93,8 +92,8 @@ int range_code(const std::array<int, N>& bases, int value) {
 void put_match(BitWriter& bits, int length, int distance) {
   static constexpr std::array<int, 29> lengths = {3,  4,  5,  6,  7,  8,  9,  10, 11,  13,  15,  17,  19,  23, 27,
                                                   31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258};
-  static constexpr std::array<int, 30> distances = {1,    2,    3,    4,    5,    7,     9,     13,   17,   25,
-                                                    33,   49,   65,   97,   129,  193,   257,   385,  513,  769,
+  static constexpr std::array<int, 30> distances = {1,    2,    3,    4,    5,    7,    9,    13,    17,    25,
+                                                    33,   49,   65,   97,   129,  193,  257,  385,   513,   769,
                                                     1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
   const int lc = range_code(lengths, length);
   put_symbol(bits, 257 + lc);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <common/app.hpp>
-
 #include "measure.hpp"
+#include <common/app.hpp>
 
 namespace tessera::app {
 namespace {
@@ -21,8 +20,9 @@ double ratio_to(const PathResult& chosen, const PathResult& path) {
 }
 
 bool one_product(App& app, const GemmCase& c) {
-  app.print("gemm: C = {} A B + {} C, A {} x {} ({}, {}), B {} x {} ({}, {}), C {} x {} ({}), {} on {}\n", c.alpha, c.beta,
-            c.m, c.k, c.layout_a, c.op[0], c.k, c.n, c.layout_b, c.op[1], c.m, c.n, c.layout_c, c.type, Space::name());
+  app.print("gemm: C = {} A B + {} C, A {} x {} ({}, {}), B {} x {} ({}, {}), C {} x {} ({}), {} on {}\n", c.alpha,
+            c.beta, c.m, c.k, c.layout_a, c.op[0], c.k, c.n, c.layout_b, c.op[1], c.m, c.n, c.layout_c, c.type,
+            Space::name());
   const GemmResult result = measure_gemm(app, c);
   const PathResult& chosen = result.paths.front();
   app.print("  path: {}{}\n", chosen.path, c.path.empty() ? "" : " (forced)");
@@ -44,7 +44,8 @@ bool one_product(App& app, const GemmCase& c) {
     entry["verified"] = p.right();
     entry["error_over_bound"] = p.error;
     entry["max_error"] = p.worst;
-    std::vector<std::string> row = {p.path, "-", "-", "-", "-", fmt::format("{:.3g}{}", p.error, p.right() ? "" : " WRONG")};
+    std::vector<std::string> row = {p.path, "-", "-",
+                                    "-",    "-", fmt::format("{:.3g}{}", p.error, p.right() ? "" : " WRONG")};
     if (result.repetitions > 0 && gemm_flops(c) > 0) {
       const Spread s = spread(p.seconds);
       const double ratio = ratio_to(chosen, p);
@@ -63,7 +64,8 @@ bool one_product(App& app, const GemmCase& c) {
   }
   app.write_text(table.text());
   const bool right = result.right();
-  app.print("  {} entries against sums in higher precision: {}\n", result.entries_checked, right ? "verified" : "WRONG");
+  app.print("  {} entries against sums in higher precision: {}\n", result.entries_checked,
+            right ? "verified" : "WRONG");
   if (result.repetitions < c.repetitions)
     app.print("  interrupted after {} of {} repetitions\n", result.repetitions, c.repetitions);
   app.result("path", chosen.path);
@@ -83,8 +85,8 @@ bool small_table(App& app, const GemmCase& base) {
     const char* op;
   };
   constexpr Row rows[] = {
-      {"fp64", 256, 256, 256, "NN"},   {"fp64", 512, 512, 512, "NN"},   {"fp64", 512, 512, 512, "TN"},
-      {"fp64", 1024, 1024, 1024, "NN"}, {"fp64", 2000, 40, 300, "NT"},  {"fp32", 512, 512, 512, "NN"},
+      {"fp64", 256, 256, 256, "NN"},    {"fp64", 512, 512, 512, "NN"},   {"fp64", 512, 512, 512, "TN"},
+      {"fp64", 1024, 1024, 1024, "NN"}, {"fp64", 2000, 40, 300, "NT"},   {"fp32", 512, 512, 512, "NN"},
       {"fp32", 1024, 1024, 1024, "NN"}, {"fp32", 1001, 999, 1003, "TT"}, {"fp16", 512, 512, 512, "NN"},
       {"bf16", 512, 512, 512, "NN"},
   };
@@ -103,17 +105,28 @@ bool small_table(App& app, const GemmCase& base) {
     if (result.repetitions == 0) break;
     const PathResult& chosen = result.paths.front();
     const double mine = rate(c, spread(chosen.seconds).median);
-    const auto best = std::min_element(result.paths.begin() + 1, result.paths.end(),
-                                       [](const PathResult& a, const PathResult& b) {
-                                         const auto time = [](const PathResult& p) {
-                                           return p.ran() ? spread(p.seconds).median : 1e300;
-                                         };
-                                         return time(a) < time(b);
-                                       });
-    Json entry = {{"type", c.type}, {"m", c.m}, {"n", c.n}, {"k", c.k}, {"op", c.op}, {"path", chosen.path},
-                  {"gflop_per_s", mine}, {"verified", result.right()}};
-    std::vector<std::string> cells = {c.type, fmt::format("{} x {} x {}", c.m, c.n, c.k), c.op, chosen.path,
-                                      fmt::format("{:.2f}", mine), "-", "-", "-", result.right() ? "yes" : "NO"};
+    const auto best =
+        std::min_element(result.paths.begin() + 1, result.paths.end(), [](const PathResult& a, const PathResult& b) {
+          const auto time = [](const PathResult& p) { return p.ran() ? spread(p.seconds).median : 1e300; };
+          return time(a) < time(b);
+        });
+    Json entry = {{"type", c.type},
+                  {"m", c.m},
+                  {"n", c.n},
+                  {"k", c.k},
+                  {"op", c.op},
+                  {"path", chosen.path},
+                  {"gflop_per_s", mine},
+                  {"verified", result.right()}};
+    std::vector<std::string> cells = {c.type,
+                                      fmt::format("{} x {} x {}", c.m, c.n, c.k),
+                                      c.op,
+                                      chosen.path,
+                                      fmt::format("{:.2f}", mine),
+                                      "-",
+                                      "-",
+                                      "-",
+                                      result.right() ? "yes" : "NO"};
     if (best != result.paths.end() && best->ran()) {
       cells[5] = best->name;
       cells[6] = fmt::format("{:.2f}", rate(c, spread(best->seconds).median));
@@ -141,8 +154,9 @@ int main(int argc, char** argv) {
   Options o;
   GemmCase& c = o.shape;
   App app({.name = "gemm",
-           .summary = "Multiplies matrices, C = alpha A B + beta C: checks entries against sums in higher precision, tells "
-                      "which path Tessera chose and why not others, and times it against every other path that can run.",
+           .summary =
+               "Multiplies matrices, C = alpha A B + beta C: checks entries against sums in higher precision, tells "
+               "which path Tessera chose and why not others, and times it against every other path that can run.",
            .examples = "  gemm --m 1000 --n 1000 --k 1000 --type fp32\n"
                        "  gemm --m 300 --n 200 --k 4000 --op TN --layout-a right\n"
                        "  gemm --type bf16 --path portable\n"
@@ -160,7 +174,8 @@ int main(int argc, char** argv) {
   app.option("--layout-c", c.layout_c, "How C is stored")->check(layout);
   app.option("--alpha", c.alpha, "Factor of the product");
   app.option("--beta", c.beta, "Factor of the old C; with 0 it is not read");
-  app.option("--path", c.path, "Force a path: portable, or a provider's name as the output gives it; by default chosen");
+  app.option("--path", c.path,
+             "Force a path: portable, or a provider's name as the output gives it; by default chosen");
   app.option("--repetitions", c.repetitions, "Timed runs of each path")->check(CLI::Range(1, 1000000));
   app.flag("--table", o.table, "Instead of one product, a small table of types, sizes and transposes");
   return app.run(argc, argv, [&] { return o.table ? small_table(app, c) : one_product(app, c); });

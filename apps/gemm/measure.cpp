@@ -4,11 +4,12 @@
 #include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <array>
+#include <tuple>
+
 #include <tessera/backends/enabled.hpp>
 #include <tessera/core/types.hpp>
 #include <tessera/core/views.hpp>
 #include <tessera/gemm.hpp>
-#include <tuple>
 
 namespace tessera::app {
 namespace {
@@ -44,7 +45,7 @@ struct Compare {
   double alpha, beta;
   double eps, out_eps, tiny;  // of the accumulator, of C's type; C's smallest step
   std::uint64_t seed_c;
-  index_t rows, columns;      // entries looked at: rows x columns of them, spread over C with its edges
+  index_t rows, columns;  // entries looked at: rows x columns of them, spread over C with its edges
 
   KOKKOS_FUNCTION static index_t spread_out(index_t s, index_t samples, index_t extent) {
     return samples <= 1 ? 0 : s * (extent - 1) / (samples - 1);
@@ -174,10 +175,17 @@ GemmResult measure(App& app, const GemmCase& c) {
   for (std::size_t p = 0; p < plans.size(); ++p) {
     fill(out.view, seed_c, c.beta == 0);
     run(p);
-    Compare<T> compare{a.view, b.view, out.view, static_cast<double>(alpha), static_cast<double>(beta),
+    Compare<T> compare{a.view,
+                       b.view,
+                       out.view,
+                       static_cast<double>(alpha),
+                       static_cast<double>(beta),
                        static_cast<double>(std::numeric_limits<A>::epsilon()),
                        static_cast<double>(std::numeric_limits<T>::epsilon()),
-                       static_cast<double>(std::numeric_limits<T>::denorm_min()), seed_c, rows, columns};
+                       static_cast<double>(std::numeric_limits<T>::denorm_min()),
+                       seed_c,
+                       rows,
+                       columns};
     double ratio = 0, worst = 0;
     if (result.entries_checked == 0) continue;
     Kokkos::parallel_reduce("tessera::gemm_app::compare", Range<Space>(exec, 0, rows * columns), compare,

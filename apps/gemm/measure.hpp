@@ -22,19 +22,19 @@ struct GemmCase {
 
 /// One way of computing the product.
 struct PathResult {
-  std::string name{};       ///< "portable", as --path takes it
-  std::string path{};       ///< "gemm[portable 6x8x256]"; empty where it was refused
-  std::string refusal{};    ///< why it cannot run, or was not chosen
+  std::string name{};     ///< "portable", as --path takes it
+  std::string path{};     ///< "gemm[portable 6x8x256]"; empty where it was refused
+  std::string refusal{};  ///< why it cannot run, or was not chosen
   bool chosen = false;
   std::vector<double> seconds{};  ///< of each repetition, slowest rank
-  double error = 0;         ///< largest |C - reference| / bound over the entries looked at
-  double worst = 0;         ///< largest |C - reference|
+  double error = 0;               ///< largest |C - reference| / bound over the entries looked at
+  double worst = 0;               ///< largest |C - reference|
   [[nodiscard]] bool ran() const { return !path.empty(); }
   [[nodiscard]] bool right() const { return error <= 1; }
 };
 
 struct GemmResult {
-  std::vector<PathResult> paths;  ///< the chosen one first
+  std::vector<PathResult> paths;     ///< the chosen one first
   std::vector<std::string> reasons;  ///< "provider: why it was not taken", of the choice itself
   index_t entries_checked = 0;
   int repetitions = 0;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "output.hpp"
+#include "solver.hpp"
 #include <algorithm>
 #include <cmath>
 #include <common/app.hpp>
 #include <common/files.hpp>
 #include <limits>
 #include <optional>
-#include <tessera/core/trace.hpp>
 
-#include "output.hpp"
-#include "solver.hpp"
+#include <tessera/core/trace.hpp>
 
 namespace tessera::heat {
 namespace {
@@ -60,7 +60,9 @@ Order convergence_order(app::App& app, const Options& o, const Solver<T>& fine, 
     return std::abs(p.decay_of_scheme(steps) - p.decay_of_equation(steps)) > 10 * p.rounding_bound(steps, eps);
   };
   if (!visible(fine.problem(), fine.step()))
-    return {{}, "at this size rounding may be larger than the error of the scheme; use --precision fp64 or a smaller --size"};
+    return {
+        {},
+        "at this size rounding may be larger than the error of the scheme; use --precision fp64 or a smaller --size"};
   try {
     (void)factor_3d(app.world().size(), {coarse.n, coarse.n, coarse.n});
   } catch (const Error&) {
@@ -124,8 +126,8 @@ bool solve(app::App& app, const Options& o, const std::optional<CheckpointInfo>&
         interrupted = true;
         break;
       }
-      const double pace = world.all_reduce(watch.seconds() - excluded, Reduction::max) /
-                          static_cast<double>(solver.step() - first);
+      const double pace =
+          world.all_reduce(watch.seconds() - excluded, Reduction::max) / static_cast<double>(solver.step() - first);
       next_look = solver.step() + std::clamp<index_t>(static_cast<index_t>(0.2 / pace), 1, 100000);
     }
     solver.wait();
@@ -160,13 +162,13 @@ bool solve(app::App& app, const Options& o, const std::optional<CheckpointInfo>&
              fmt::format("{:.4e}", scheme + rounding)});
   table.row({"largest distance to the scheme's own solution", fmt::format("{:.4e}", errors.to_scheme),
              fmt::format("{:.4e}", rounding)});
-  table.row({"order of convergence in h", order.value ? fmt::format("{:.3f}", *order.value) : "not measured",
-             "1.8 to 2.2"});
+  table.row(
+      {"order of convergence in h", order.value ? fmt::format("{:.3f}", *order.value) : "not measured", "1.8 to 2.2"});
   app.write_text(table.text());
   if (!order.value) app.print("  (order of convergence: {})\n", order.why_not);
   if (done > 0)
-    app.print("  {:.4g} s for {} steps: {:.4g} ms a step, {:.3f} GB/s of least traffic, {:.3f} GFLOP/s\n", seconds, done,
-              1e3 * per_step, 2 * sizeof(T) * updates / seconds * 1e-9, 13 * updates / seconds * 1e-9);
+    app.print("  {:.4g} s for {} steps: {:.4g} ms a step, {:.3f} GB/s of least traffic, {:.3f} GFLOP/s\n", seconds,
+              done, 1e3 * per_step, 2 * sizeof(T) * updates / seconds * 1e-9, 13 * updates / seconds * 1e-9);
   app.result("time", static_cast<double>(o.steps) * problem.dt());
   app.result("error", errors.to_equation);
   app.result("error_allowed", scheme + rounding);
@@ -212,8 +214,9 @@ int main(int argc, char** argv) {
   Options o;
   tessera::app::App app(
       {.name = "heat",
-       .summary = "Solves the heat equation on the unit cube with explicit Euler steps of h^2/8 and a 7-point stencil, on "
-                  "any number of ranks, and checks the result against the exact solution.",
+       .summary =
+           "Solves the heat equation on the unit cube with explicit Euler steps of h^2/8 and a 7-point stencil, on "
+           "any number of ranks, and checks the result against the exact solution.",
        .examples = "  heat                                     64^3 points, 200 steps\n"
                    "  heat --size 127 --steps 400 --output out  also out/heat.png and out/heat.vti (ParaView)\n"
                    "  mpirun -np 4 heat --size 128             the same field, bit by bit, on 4 ranks\n"
@@ -227,11 +230,13 @@ int main(int argc, char** argv) {
   app.option("--checkpoint", o.checkpoint,
              "File for checkpoints, also written on Ctrl-C; by default heat.checkpoint in DIR or here")
       ->type_name("FILE");
-  app.option("--checkpoint-every", o.checkpoint_every, "Write a checkpoint every so many steps; 0: only on Ctrl-C [steps]")
+  app.option("--checkpoint-every", o.checkpoint_every,
+             "Write a checkpoint every so many steps; 0: only on Ctrl-C [steps]")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1000000000000}));
   app.option("--resume", o.resume, "Go on from this checkpoint: the field has the bits of an unbroken run")
       ->type_name("FILE");
   app.flag("--no-overlap", o.no_overlap, "Wait for the halos before computing, rather than computing meanwhile");
-  app.flag("--no-order-check", o.no_order_check, "Skip the run on half the grid that measures the order of convergence");
+  app.flag("--no-order-check", o.no_order_check,
+           "Skip the run on half the grid that measures the order of convergence");
   return app.run(argc, argv, [&] { return run(app, o); });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "output.hpp"
 
+#include "planes.hpp"
 #include <array>
 #include <bit>
 #include <common/files.hpp>
@@ -8,9 +9,8 @@
 #include <cstring>
 #include <fstream>
 #include <system_error>
-#include <tessera/core/trace.hpp>
 
-#include "planes.hpp"
+#include <tessera/core/trace.hpp>
 
 namespace tessera::heat {
 namespace {
@@ -69,8 +69,7 @@ std::string examine(const fs::path& path, CheckpointInfo& info) {
   const auto n = static_cast<std::uint64_t>(header.n);
   const std::uint64_t plane_bytes = n * n * static_cast<std::uint64_t>(header.element_bytes);
   const std::uint64_t whole = sizeof header + n * plane_bytes + sizeof(std::uint64_t);
-  if (size != whole)
-    return "it has " + std::to_string(size) + " bytes where " + std::to_string(whole) + " belong";
+  if (size != whole) return "it has " + std::to_string(size) + " bytes where " + std::to_string(whole) + " belong";
   Checksum sum;
   sum.add(bytes_of(header));
   std::vector<std::byte> plane(plane_bytes);
@@ -93,16 +92,21 @@ void write_slice(const app::App& app, const Solver<T>& solver, const fs::path& p
   const index_t n = solver.problem().n, k = n / 2;
   const std::vector<T> plane = gather_plane(solver, k);
   app.on_root([&] {
-    const std::vector<double> values(plane.begin(), plane.end());
+    // with the surface, where u is 0
+    const auto m = static_cast<std::size_t>(n + 2);
+    std::vector<double> values(m * m, 0.0);
+    for (std::size_t j = 1; j + 1 < m; ++j)
+      for (std::size_t i = 1; i + 1 < m; ++i) values[j * m + i] = static_cast<double>(plane[(j - 1) * (m - 2) + i - 1]);
     const double h = solver.problem().h();
     app::HeatmapOptions o;
-    o.title = fmt::format("heat: u(x, y, z = {:.4g}) at t = {:.4g}, {} x {} x {} points", static_cast<double>(k + 1) * h,
-                          static_cast<double>(solver.step()) * solver.problem().dt(), n, n, n);
+    o.title =
+        fmt::format("heat: u(x, y, z = {:.4g}) at t = {:.4g}, {} x {} x {} points", static_cast<double>(k + 1) * h,
+                    static_cast<double>(solver.step()) * solver.problem().dt(), n, n, n);
     o.x_label = "x";
     o.y_label = "y";
     o.value_label = "temperature u";
-    o.x_range = o.y_range = {0.5 * h, 1 - 0.5 * h};
-    app::write_png_heatmap(path, values, static_cast<int>(n), static_cast<int>(n), o);
+    o.x_range = o.y_range = {-0.5 * h, 1 + 0.5 * h};  // points lie in the middle of their cells
+    app::write_png_heatmap(path, values, static_cast<int>(m), static_cast<int>(m), o);
   });
 }
 

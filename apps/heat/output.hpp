@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "solver.hpp"
 #include <filesystem>
 #include <string>
-
-#include "solver.hpp"
 
 namespace tessera::heat {
 

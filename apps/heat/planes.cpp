@@ -65,7 +65,8 @@ std::vector<T> gather_plane(const Solver<T>& solver, index_t k) {
     owners(solver, k, [&](int, IndexRange x, IndexRange y) {
       const T* from = parts[part++].data();
       for (index_t j = y.begin; j < y.end; ++j)
-        for (index_t i = x.begin; i < x.end; ++i) plane[static_cast<std::size_t>(j) * n + static_cast<std::size_t>(i)] = *from++;
+        for (index_t i = x.begin; i < x.end; ++i)
+          plane[static_cast<std::size_t>(j) * n + static_cast<std::size_t>(i)] = *from++;
     });
   }
   return plane;

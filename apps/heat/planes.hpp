@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "solver.hpp"
 #include <span>
 #include <vector>
-
-#include "solver.hpp"
 
 /// \file
 /// The whole field plane by plane on rank 0, which holds one plane at a time: for pictures and files that must not

@@ -2,6 +2,7 @@
 #include "solver.hpp"
 
 #include <cmath>
+
 #include <tessera/core/trace.hpp>
 #include <tessera/stencil.hpp>
 
@@ -15,10 +16,10 @@ constexpr double beyond_any_bound = 1e300;  // what NaN counts as
 template <class View, class Buffer>
 struct FaceCopy {
   struct Face {
-    index_t begin = 0;    // first element in the buffer
-    index_t inner = 1;    // cells along `fast`
-    int dimension = 0;    // across the face
-    index_t layer = 0;    // index in that dimension, ghosts counted
+    index_t begin = 0;  // first element in the buffer
+    index_t inner = 1;  // cells along `fast`
+    int dimension = 0;  // across the face
+    index_t layer = 0;  // index in that dimension, ghosts counted
   };
   View field;
   Buffer buffer;
@@ -36,9 +37,12 @@ struct FaceCopy {
     const index_t fast = q % face.inner + 1, slow = q / face.inner + 1;
     const bool last_fast = field.stride(2) <= field.stride(0);
     switch (face.dimension) {
-      case 0: return last_fast ? field(face.layer, slow, fast) : field(face.layer, fast, slow);
-      case 1: return last_fast ? field(slow, face.layer, fast) : field(fast, face.layer, slow);
-      default: return last_fast ? field(slow, fast, face.layer) : field(fast, slow, face.layer);
+      case 0:
+        return last_fast ? field(face.layer, slow, fast) : field(face.layer, fast, slow);
+      case 1:
+        return last_fast ? field(slow, face.layer, fast) : field(fast, face.layer, slow);
+      default:
+        return last_fast ? field(slow, fast, face.layer) : field(fast, slow, face.layer);
     }
   }
 };
@@ -56,9 +60,9 @@ struct Unpack : FaceCopy<View, Buffer> {
 template <class View>
 struct Box {
   View field;
-  index_t extents[3];   // of the points visited
-  index_t first;        // index of the first one in each dimension of the field
-  index_t global[3];    // point of the cube at index 0 of the field
+  index_t extents[3];  // of the points visited
+  index_t first;       // index of the first one in each dimension of the field
+  index_t global[3];   // point of the cube at index 0 of the field
 
   KOKKOS_FUNCTION void split(index_t m, index_t (&at)[3]) const {
     if (field.stride(2) <= field.stride(0)) {
@@ -93,8 +97,8 @@ struct Distance : Box<View> {
   KOKKOS_FUNCTION void operator()(index_t m, double& worst) const {
     index_t at[3];
     this->split(m, at);
-    const double exact = factor * (sines(this->global[0] + at[0]) * sines(this->global[1] + at[1]) *
-                                   sines(this->global[2] + at[2]));
+    const double exact =
+        factor * (sines(this->global[0] + at[0]) * sines(this->global[1] + at[1]) * sines(this->global[2] + at[2]));
     const double d = Kokkos::fabs(static_cast<double>(this->field(at[0], at[1], at[2])) - exact);
     if (!(d <= worst)) worst = d == d ? d : beyond_any_bound;  // a maximum need not keep NaN
   }
@@ -204,7 +208,8 @@ void Solver<T>::apply(const std::array<IndexRange, 3>& cells) const {
   for (const IndexRange& r : cells)
     if (r.size() <= 0) return;
   const T edge = static_cast<T>(time_ratio);
-  const Stencil7Coefficients<T> coefficients{static_cast<T>(1 - 6 * time_ratio), {edge, edge}, {edge, edge}, {edge, edge}};
+  const Stencil7Coefficients<T> coefficients{
+      static_cast<T>(1 - 6 * time_ratio), {edge, edge}, {edge, edge}, {edge, edge}};
   const auto part = [&](const Field& field) {
     // cell c lies at index c + 1; a ghost on each side goes with it
     const auto range = [&](std::size_t d) { return Kokkos::pair<index_t, index_t>(cells[d].begin, cells[d].end + 2); };
@@ -229,9 +234,8 @@ void Solver<T>::advance() {
     for (std::size_t f = 0; f < m_faces.size(); ++f) {
       const auto [d, side] = m_faces[f];
       const index_t n = m_block.extent(d);
-      const index_t inner = std::max(m_u.stride(2), m_u.stride(0)) == m_u.stride(0)
-                                ? m_block.extent(d == 2 ? 1 : 2)
-                                : m_block.extent(d == 0 ? 1 : 0);
+      const index_t inner = std::max(m_u.stride(2), m_u.stride(0)) == m_u.stride(0) ? m_block.extent(d == 2 ? 1 : 2)
+                                                                                    : m_block.extent(d == 0 ? 1 : 0);
       pack.faces[f] = {m_halo->send_offset(f), inner, d, side == 0 ? 1 : n};
       unpack.faces[f] = {m_halo->receive_offset(f), inner, d, side == 0 ? 0 : n + 1};
     }

@@ -33,7 +33,9 @@ struct Problem {
   [[nodiscard]] double decay_of_scheme(index_t step) const;
   /// Most that rounding may add: each step sums seven terms whose factors add up to 1, so errors grow by at most
   /// that of one sum, 8 eps of values below 1; and the start rounds once.
-  [[nodiscard]] double rounding_bound(index_t step, double eps) const { return (8.0 * static_cast<double>(step) + 4) * eps; }
+  [[nodiscard]] double rounding_bound(index_t step, double eps) const {
+    return (8.0 * static_cast<double>(step) + 4) * eps;
+  }
 };
 
 /// Largest distances over all points.
@@ -82,8 +84,8 @@ class Solver {
   CartesianBlock m_block;
   bool m_overlap;
   std::unique_ptr<HaloExchange<T, Space>> m_halo;
-  std::vector<std::array<int, 2>> m_faces;          // of the halo's neighbours: dimension, side
-  Kokkos::View<double*, Space> m_sines;             // sin(pi h i), i = 0 .. n + 1
+  std::vector<std::array<int, 2>> m_faces;  // of the halo's neighbours: dimension, side
+  Kokkos::View<double*, Space> m_sines;     // sin(pi h i), i = 0 .. n + 1
   Field m_u, m_next;
   index_t m_step = 0;
 };

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "hand_written.hpp"
 #include <Kokkos_Core.hpp>
 
 #include <tessera/core/execution.hpp>
 #include <tessera/dot.hpp>
-
-#include "hand_written.hpp"
 
 /// \file
 /// The five kernels of BabelStream (T. Deakin et al., 2016) over three arrays, written once; and their peers: a

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernels.hpp"
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <common/app.hpp>
 #include <limits>
-
-#include "kernels.hpp"
 
 namespace tessera::app {
 namespace {
@@ -50,11 +49,21 @@ double iterate(const App& app, const Stream& stream, Times* times) {
     if (app.world().size() > 1) app.world().barrier();
     const Stopwatch watch;
     switch (k) {
-      case k_copy: stream.copy(); break;
-      case k_mul: stream.mul(); break;
-      case k_add: stream.add(); break;
-      case k_triad: stream.triad(); break;
-      default: result = stream.dot(); break;
+      case k_copy:
+        stream.copy();
+        break;
+      case k_mul:
+        stream.mul();
+        break;
+      case k_add:
+        stream.add();
+        break;
+      case k_triad:
+        stream.triad();
+        break;
+      default:
+        result = stream.dot();
+        break;
     }
     stream.exec.fence("tessera::stream::after");
     const double seconds = app.world().all_reduce(watch.seconds(), Reduction::max);
@@ -112,9 +121,8 @@ bool stream(App& app, const Options& o) {
   }
   const double eps = std::numeric_limits<T>::epsilon();
   const double bound = 5.0 * iterations * eps;
-  const double worst =
-      std::max({distance(exec, a, static_cast<double>(ga)), distance(exec, b, static_cast<double>(gb)),
-                distance(exec, c, static_cast<double>(gc))});
+  const double worst = std::max({distance(exec, a, static_cast<double>(ga)), distance(exec, b, static_cast<double>(gb)),
+                                 distance(exec, c, static_cast<double>(gc))});
   const double exact_dot = static_cast<double>(ga_at_our_dot * gb_at_our_dot * static_cast<Wide>(n));
   const double dot_error = n == 0 || done == 0 ? 0 : std::abs(our_dot - exact_dot) / exact_dot;
   const double dot_bound = 2 * bound + eps + static_cast<double>(n) * std::numeric_limits<double>::epsilon();
@@ -165,8 +173,9 @@ int main(int argc, char** argv) {
   using namespace tessera::app;
   Options o;
   App app({.name = "stream",
-           .summary = "Measures memory bandwidth with BabelStream's five kernels (copy, mul, add, triad, dot), verifies "
-                      "the arrays, and compares each kernel with a hand-written loop in the same run.",
+           .summary =
+               "Measures memory bandwidth with BabelStream's five kernels (copy, mul, add, triad, dot), verifies "
+               "the arrays, and compares each kernel with a hand-written loop in the same run.",
            .examples = "  stream                                   three arrays of 2^25 doubles\n"
                        "  stream --size 1000000 --precision fp32   a size that fits in caches\n"});
   app.option("--size", o.size, "Elements of each of the three arrays, on each rank [elements]")

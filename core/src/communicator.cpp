@@ -279,8 +279,8 @@ std::vector<index_t> Communicator::all_gather_within(index_t value,
     buffers->mine = value;
     buffers->all.resize(static_cast<std::size_t>(size()));
     MPI_Request request = MPI_REQUEST_NULL;
-    int code = MPI_Iallgather(&buffers->mine, 1, MPI_INT64_T, buffers->all.data(), 1, MPI_INT64_T, m_state->errors,
-                              &request);
+    int code =
+        MPI_Iallgather(&buffers->mine, 1, MPI_INT64_T, buffers->all.data(), 1, MPI_INT64_T, m_state->errors, &request);
     const auto deadline = std::chrono::steady_clock::now() + limit;
     while (code == MPI_SUCCESS) {
       int done = 0;
@@ -352,9 +352,8 @@ struct Exchange::Messages {
   void deliver_to_self() {
     for (const Message& in : posted) {
       if (in.from != nullptr || in.into == nullptr) continue;
-      const auto out = std::find_if(posted.begin(), posted.end(), [&](const Message& m) {
-        return m.from != nullptr && m.tag == in.tag;
-      });
+      const auto out = std::find_if(posted.begin(), posted.end(),
+                                    [&](const Message& m) { return m.from != nullptr && m.tag == in.tag; });
       if (out == posted.end()) {
         posted.clear();
         throw Error("tessera::Exchange", "a receive with tag " + std::to_string(in.tag) + " that no send matches",

@@ -42,9 +42,10 @@ std::optional<std::array<int, 3>> best_grid(int size, const std::array<index_t, 
 
 IndexRange block_range(index_t n, int parts, int which, std::source_location where) {
   require(n >= 0 && parts >= 1 && which >= 0 && which < parts, [&] {
-    return Error("tessera::block_range",
-                 "part " + std::to_string(which) + " of " + std::to_string(parts) + " of a range of " + std::to_string(n),
-                 "the range's length must be >= 0, the number of parts >= 1, and the part in 0..parts-1", {}, where);
+    return Error(
+        "tessera::block_range",
+        "part " + std::to_string(which) + " of " + std::to_string(parts) + " of a range of " + std::to_string(n),
+        "the range's length must be >= 0, the number of parts >= 1, and the part in 0..parts-1", {}, where);
   });
   const index_t base = n / parts;
   const index_t rest = n % parts;
@@ -79,14 +80,14 @@ std::array<int, 3> factor_3d(int size, const std::array<index_t, 3>& extents, in
   while (below > 0 && !best_grid(below, extents, minimum)) --below;
   const std::string per_rank =
       minimum == 1 ? "at least one cell" : "at least " + std::to_string(minimum) + " cells along each dimension";
-  throw Error("tessera::factor_3d", std::to_string(size) + " ranks for a grid of " + text(extents) + " cells",
-              "every rank needs " + per_rank + ", so the largest rank count is " + std::to_string(largest) +
-                  (below > 0 && below != largest
-                       ? ", and the largest not above " + std::to_string(size) + " is " + std::to_string(below)
-                       : ""),
-              below > 0 ? "Start at most " + std::to_string(below) + " ranks, or use a larger grid"
-                        : "Use a larger grid",
-              where);
+  throw Error(
+      "tessera::factor_3d", std::to_string(size) + " ranks for a grid of " + text(extents) + " cells",
+      "every rank needs " + per_rank + ", so the largest rank count is " + std::to_string(largest) +
+          (below > 0 && below != largest
+               ? ", and the largest not above " + std::to_string(size) + " is " + std::to_string(below)
+               : ""),
+      below > 0 ? "Start at most " + std::to_string(below) + " ranks, or use a larger grid" : "Use a larger grid",
+      where);
 }
 
 CartesianBlock::CartesianBlock(int rank, int size, const std::array<index_t, 3>& extents, index_t minimum,

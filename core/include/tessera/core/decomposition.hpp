@@ -53,7 +53,9 @@ class CartesianBlock {
   [[nodiscard]] IndexRange range(int dimension) const { return range_of(m_position, dimension); }
   [[nodiscard]] index_t extent(int dimension) const { return range(dimension).size(); }
   /// Cells that another rank owns.
-  [[nodiscard]] IndexRange range_of_rank(int rank, int dimension) const { return range_of(position_of(rank), dimension); }
+  [[nodiscard]] IndexRange range_of_rank(int rank, int dimension) const {
+    return range_of(position_of(rank), dimension);
+  }
   /// Rank across the lower (side 0) or upper (side 1) face; `none` at the edge of the whole box.
   [[nodiscard]] int neighbour(int dimension, int side) const;
 

@@ -29,9 +29,8 @@ namespace detail {
 inline bool gpu_aware_asked() {
   const char* value = std::getenv("TESSERA_MPI_GPU_AWARE");  // NOLINT(concurrency-mt-unsafe): only read
   const std::string text = value == nullptr ? "" : value;
-  require(text.empty() || text == "0" || text == "1", [&] {
-    return Error("tessera::HaloExchange", "TESSERA_MPI_GPU_AWARE=" + text, "it must be 0 or 1");
-  });
+  require(text.empty() || text == "0" || text == "1",
+          [&] { return Error("tessera::HaloExchange", "TESSERA_MPI_GPU_AWARE=" + text, "it must be 0 or 1"); });
   return text == "1";
 }
 
@@ -114,8 +113,9 @@ class HaloExchange {
     const T* const out = m_direct ? m_send.data() : m_host_send.data();
     for (std::size_t i = 0; i < m_neighbours.size(); ++i) {
       const Neighbour& n = m_neighbours[i];
-      m_exchange.receive(n.rank, n.receive_tag,
-                         std::as_writable_bytes(std::span(in + m_receive_offsets[i], static_cast<std::size_t>(n.receives))));
+      m_exchange.receive(
+          n.rank, n.receive_tag,
+          std::as_writable_bytes(std::span(in + m_receive_offsets[i], static_cast<std::size_t>(n.receives))));
     }
     for (std::size_t i = 0; i < m_neighbours.size(); ++i) {
       const Neighbour& n = m_neighbours[i];
