@@ -104,8 +104,7 @@ template <ExecutionSpace Space, class A, class B, class C>
                              std::source_location where = std::source_location::current()) {
   using Types = GemmTypes<value_t<A>, value_t<C>>;
   const auto problem = detail::gemm_problem<Types>(exec, a, b, c, options.precision, where);
-  return GemmPlan<Types, Space>(problem,
-                                detail::GemmEntry<Types, Space>::select(exec, problem, options.path, where));
+  return GemmPlan<Types, Space>(problem, detail::GemmEntry<Types, Space>::select(exec, problem, options.path, where));
 }
 
 /// C = alpha A B + beta C. Sums are formed in accumulator_t of A's elements.

@@ -8,8 +8,7 @@ namespace tessera::detail {
 void check_gemm_shapes(const Box& a, const Box& b, const Box& c, const std::source_location& where) {
   const bool inner = a.extents[1] == b.extents[0];
   if (inner && a.extents[0] == c.extents[0] && b.extents[1] == c.extents[1]) return;
-  throw Error("tessera::gemm",
-              "A is " + extents_text(a) + ", B is " + extents_text(b) + " and C is " + extents_text(c),
+  throw Error("tessera::gemm", "A is " + extents_text(a) + ", B is " + extents_text(b) + " and C is " + extents_text(c),
               inner ? "C must have the rows of A and the columns of B" : "A's columns must equal B's rows",
               "Pass transposed(A), transposed(B) or subviews that fit", where);
 }

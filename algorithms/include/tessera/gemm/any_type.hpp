@@ -46,7 +46,8 @@ void choose_host_blocks(GemmTask<Types>& t, index_t threads) {
   constexpr index_t pack_cost = 3 * Config::lanes;
   // sums that wait take at most 8 MiB of the 20 that a team may have
   constexpr index_t waiting_rows = (index_t{8} << 20) / (sizeof(typename Types::accumulator) * Config::block_limit_n);
-  const index_t fewest_m = Config::waits_in_scratch && t.k > Config::bk ? up(t.m, waiting_rows / Config::mc * Config::mc) : 1;
+  const index_t fewest_m =
+      Config::waits_in_scratch && t.k > Config::bk ? up(t.m, waiting_rows / Config::mc * Config::mc) : 1;
   index_t best = -1;
   const index_t columns = up(t.n, Config::nr), fewest_n = up(t.n, Config::block_limit_n);
   for (index_t across = fewest_n;; across = across * 2 < columns ? across * 2 : columns) {
@@ -70,13 +71,13 @@ void choose_host_blocks(GemmTask<Types>& t, index_t threads) {
 
 /// How an operand can be loaded by many threads; `wide` asks whether whole chunks can be.
 template <class Config, int Lines, int Width, class In>
-GemmAccess gemm_access(const GemmOperand<In>& x, bool& wide) {
+GemmAccess gemm_access(const GemmOperand<In>& x, index_t all_lines, index_t all_depth, bool& wide) {
   using Loader = GemmLoader<Config, Lines, Width, GemmAccess::lines_wide>;
   using DepthLoader = GemmLoader<Config, Lines, Width, GemmAccess::depth_wide>;
   const bool lines = x.line_stride == 1 || (x.depth_stride != 1 && x.line_stride <= x.depth_stride);
   const int chunk = lines ? Loader::chunk : DepthLoader::chunk;
   const index_t inner = lines ? x.line_stride : x.depth_stride, outer = lines ? x.depth_stride : x.line_stride;
-  wide = (inner == 1 || inner == 0) && outer % chunk == 0 &&
+  wide = (inner == 1 || (lines ? all_lines : all_depth) <= 1) && outer % chunk == 0 &&
          reinterpret_cast<std::uintptr_t>(x.pointer) % (chunk * sizeof(In)) == 0;
   return lines ? GemmAccess::lines_wide : GemmAccess::depth_wide;
 }
@@ -116,8 +117,10 @@ void GemmLaunch<Types, Space, Block>::run(const Space& exec, GemmTask<Types> tas
     task.wide_c = task.column_stride == 1 && task.row_stride % Config::lanes == 0 &&
                   reinterpret_cast<std::uintptr_t>(task.c) % (Config::lanes * sizeof(Out)) == 0;
     bool wide_a = false, wide_b = false;
-    const bool lines_a = gemm_access<Config, Config::tile_m, Config::width_a, In>(task.a, wide_a) == lines_wide;
-    const bool lines_b = gemm_access<Config, Config::tile_n, Config::width_b, In>(task.b, wide_b) == lines_wide;
+    const bool lines_a =
+        gemm_access<Config, Config::tile_m, Config::width_a, In>(task.a, task.m, task.k, wide_a) == lines_wide;
+    const bool lines_b =
+        gemm_access<Config, Config::tile_n, Config::width_b, In>(task.b, task.n, task.k, wide_b) == lines_wide;
     if (wide_a && wide_b) {
       if (lines_a && lines_b) return start<lines_wide, lines_wide>(exec, task);
       if (lines_a) return start<lines_wide, depth_wide>(exec, task);
@@ -149,8 +152,8 @@ struct GemmPortable {
     using Config = GemmConfig<Types, machine<Space>>;
     if constexpr (!Config::resident) return GemmBlock::large;
     const auto task = gemm_task(p);
-    const index_t blocks = ((task.m + Config::tile_m - 1) / Config::tile_m) *
-                           ((task.n + Config::tile_n - 1) / Config::tile_n);
+    const index_t blocks =
+        ((task.m + Config::tile_m - 1) / Config::tile_m) * ((task.n + Config::tile_n - 1) / Config::tile_n);
     return blocks < device.units ? GemmBlock::small : GemmBlock::large;
   }
 
@@ -199,9 +202,8 @@ const Selection& GemmEntry<Types, Space>::select(const Space& exec, const GemmPr
 template <class Types, class Space>
 std::size_t GemmEntry<Types, Space>::workspace_bytes(const Selection& selection, const GemmProblem<Types>& problem) {
   std::size_t bytes = 0;
-  with_provider<Types, Space>(selection.provider, gemm_provider_list<Space>{}, [&]<class Provider>() {
-    bytes = Provider::workspace_bytes(problem);
-  });
+  with_provider<Types, Space>(selection.provider, gemm_provider_list<Space>{},
+                              [&]<class Provider>() { bytes = Provider::workspace_bytes(problem); });
   return bytes;
 }
 
@@ -210,9 +212,8 @@ void GemmEntry<Types, Space>::run(const Space& exec, const GemmProblem<Types>& p
                                   GemmWorkspace workspace) {
   const Region region(selection.region);
   if (problem.c.size() == 0) return;
-  with_provider<Types, Space>(selection.provider, gemm_provider_list<Space>{}, [&]<class Provider>() {
-    Provider::run(exec, problem, workspace);
-  });
+  with_provider<Types, Space>(selection.provider, gemm_provider_list<Space>{},
+                              [&]<class Provider>() { Provider::run(exec, problem, workspace); });
 }
 
 }  // namespace tessera::detail

@@ -64,7 +64,7 @@ struct GemmConfig {
   // panel of B comes from the third; block_limit bounds its width.
   static constexpr int tile_m = mr * threads_m;
   static constexpr int tile_n = nr * threads_n;
-  static constexpr int bk = resident ? (planes * real_bytes == 4 ? 16 : 8) : 512 / planes;
+  static constexpr int bk = resident ? (sizeof(In) <= 2 ? 16 : 8) : 512 / planes;
   static constexpr int unroll = resident ? 8 : 1;  // device panels are always whole: zeros fill them
   static constexpr int cached_rows = static_cast<int>(Machine::l2_bytes * 3 / 4 / (bk * planes * real_bytes));
   static constexpr int mc = resident ? tile_m : (cached_rows / mr > 0 ? cached_rows / mr * mr : mr);

@@ -105,8 +105,11 @@ struct GemmKernel {
                                                 index_t first_column, const Accumulator& alpha,
                                                 const Accumulator& beta) const {
     constexpr int size_a = Config::bk * planes * Config::width_a, size_b = Config::bk * planes * Config::width_b;
-    Real* const scratch = static_cast<Real*>(
-        team.team_scratch(0).get_shmem_aligned(sizeof(Real) * Config::stages * (size_a + size_b), alignment));
+    // get_shmem_aligned() hides from the compiler which memory this is, and costs it the loads made for scratch
+    char* const raw = static_cast<char*>(
+        team.team_scratch(0).get_shmem(sizeof(Real) * Config::stages * (size_a + size_b) + alignment));
+    if (raw == nullptr) __builtin_unreachable();
+    Real* const scratch = reinterpret_cast<Real*>(raw + (-reinterpret_cast<std::uintptr_t>(raw) & (alignment - 1)));
     const int thread = team.team_rank();
     const int warp = thread / (Config::warp_m * Config::warp_n), lane = thread % (Config::warp_m * Config::warp_n);
     constexpr int warps_n = Config::threads_n / Config::warp_n;
@@ -115,37 +118,32 @@ struct GemmKernel {
 
     GemmLoader<Config, Config::tile_m, Config::width_a, AccessA> a;
     GemmLoader<Config, Config::tile_n, Config::width_b, AccessB> b;
-    a.aim(task.a, first_row, task.m, task.k, thread);
-    b.aim(task.b, first_column, task.n, task.k, thread);
-    Real* here_a = scratch;
-    Real* here_b = scratch + Config::stages * size_a;
-    Real* next_a = here_a + size_a;
-    Real* next_b = here_b + size_b;
-    a.fetch(thread);
-    b.fetch(thread);
-    a.commit(here_a, thread);
-    b.commit(here_b, thread);
-    team.team_barrier();
+    a.aim(task.a, first_row, thread);
+    b.aim(task.b, first_column, thread);
+    const int rows = static_cast<int>(part.rows), columns = static_cast<int>(part.columns);
+    const auto fetch = [&](index_t left) {
+      const int depth = left < Config::bk ? static_cast<int>(left) : Config::bk;
+      a.fetch(task.a, rows, depth, thread);
+      b.fetch(task.b, columns, depth, thread);
+    };
+    const auto commit = [&](int stage) {
+      a.commit(scratch + stage, task.a.conj, thread);
+      b.commit(scratch + stage + size_a, task.b.conj, thread);
+      team.team_barrier();
+    };
+    fetch(task.k);
+    commit(0);
 
     Sums sums;
     sums.clear();
+    int here = 0;  // where the panel that is multiplied starts in scratch
     for (index_t left = task.k; left > 0; left -= Config::bk) {
       const bool more = left > Config::bk;
+      if (more) fetch(left - Config::bk);
+      sums.multiply(scratch + here + row, scratch + here + size_a + column, Config::bk);
       if (more) {
-        a.fetch(thread);
-        b.fetch(thread);
-      }
-      sums.multiply(here_a + row, here_b + column, Config::bk);
-      if (more) {
-        a.commit(next_a, thread);
-        b.commit(next_b, thread);
-        team.team_barrier();
-        Real* const old_a = here_a;
-        Real* const old_b = here_b;
-        here_a = next_a;
-        here_b = next_b;
-        next_a = old_a;
-        next_b = old_b;
+        here = size_a + size_b - here;
+        commit(here);
       }
     }
     put(sums, part, row, column, alpha, beta);
@@ -157,8 +155,8 @@ struct GemmKernel {
                                                const Accumulator& beta) const {
     using PackA = GemmPacker<Config, Config::width_a>;
     using PackB = GemmPacker<Config, Config::width_b>;
-    Real* const packed_b = static_cast<Real*>(
-        team.team_scratch(1).get_shmem_aligned(scratch_bytes(task) - alignment, alignment));
+    Real* const packed_b =
+        static_cast<Real*>(team.team_scratch(1).get_shmem_aligned(scratch_bytes(task) - alignment, alignment));
     Real* const packed_a = packed_b + scratch_b(task);
     Real* const waiting = packed_a + scratch_a();
     GemmOperand<In> a = task.a, b = task.b;
@@ -224,7 +222,8 @@ struct GemmKernel {
           for (int l = 0; l < lanes; ++l)
             if (l < left) {
               Out* const element = to + l * task.column_stride;
-              *element = combined(value(sums.sum[0][i][v][l], sums.sum[planes - 1][i][v][l]), element, alpha, beta, keep);
+              *element =
+                  combined(value(sums.sum[0][i][v][l], sums.sum[planes - 1][i][v][l]), element, alpha, beta, keep);
             }
         }
       });
@@ -283,8 +282,7 @@ struct GemmKernel {
   TESSERA_INLINE_FUNCTION void scale(const Team& team, const GemmPart<Out>& part, const Accumulator& beta) const {
     const bool keep = beta != Accumulator{};
     for (index_t at = team.team_rank(); at < part.rows * part.columns; at += team.team_size()) {
-      Out* const element =
-          part.c + at / part.columns * task.row_stride + at % part.columns * task.column_stride;
+      Out* const element = part.c + at / part.columns * task.row_stride + at % part.columns * task.column_stride;
       *element = keep ? Out(beta * Accumulator(*element)) : Out(Accumulator{});
     }
   }

@@ -10,10 +10,12 @@
 namespace tessera::detail {
 
 /// f(0), f(1), ... f(N - 1) with each number a type (decltype(i)::value): arrays that are indexed so stay in registers.
+TESSERA_CALLS_ANYTHING
 template <class F, int... I>
 TESSERA_INLINE_FUNCTION void unrolled(const F& f, std::integer_sequence<int, I...>) {
   (f(std::integral_constant<int, I>{}), ...);
 }
+TESSERA_CALLS_ANYTHING
 template <int N, class F>
 TESSERA_INLINE_FUNCTION void unrolled(const F& f) {
   unrolled(f, std::make_integer_sequence<int, N>{});
@@ -30,7 +32,8 @@ struct GemmAccumulators {
 
   TESSERA_INLINE_FUNCTION void clear() {
     unrolled<planes * mr * nv>([&](auto at) {
-      constexpr int p = decltype(at)::value / (mr * nv), i = decltype(at)::value / nv % mr, v = decltype(at)::value % nv;
+      constexpr int p = decltype(at)::value / (mr * nv), i = decltype(at)::value / nv % mr,
+                    v = decltype(at)::value % nv;
       sum[p][i][v] = Vec(Real{});
     });
   }

@@ -108,23 +108,18 @@ struct GemmLoader {
   static constexpr int widest = Config::load_bytes / static_cast<int>(sizeof(In));
   static constexpr int chunk = !wide ? 1 : (elements < widest ? elements : widest);
   static constexpr int chunks = elements / chunk;
-  // Along depth: how many chunks of a line lie side by side in a warp: a sector of 32 bytes, where the writes to
-  // scratch then still fall into different banks (32 of 4 bytes).
-  static constexpr int sector = 32 / (chunk * static_cast<int>(sizeof(In))) > 1
-                                    ? 32 / (chunk * static_cast<int>(sizeof(In)))
-                                    : 1;
+  // Along depth: how many chunks of a line lie side by side in a warp: those of a sector of 32 bytes, where the writes
+  // to scratch then still fall into different banks (32 of 4 bytes).
+  static constexpr int chunk_bytes = chunk * static_cast<int>(sizeof(In));
+  static constexpr int sector = chunk_bytes < 32 ? 32 / chunk_bytes : 1;
+  static constexpr int fitting = sector < bk / chunk ? sector : bk / chunk;
   static constexpr int hop = chunk * planes * Width * static_cast<int>(sizeof(Real)) / 4 % 32;
-  static constexpr int abreast =
-      along_lines ? 1 : (sector <= bk / chunk && hop * sector % 32 == 0 && hop != 0 ? sector : (wide ? 1 : bk));
+  static constexpr int abreast = along_lines || (wide && (hop == 0 || hop * fitting % 32 != 0)) ? 1 : fitting;
   static_assert(chunks >= 1 && chunks * chunk == elements && (along_lines ? Lines : bk) % chunk == 0);
 
   using Chunk = vec<In, chunk>;
   Chunk held[chunks];
-  const In* at;           ///< this thread's first chunk of the next panel
-  index_t line_stride, depth_stride;
-  index_t lines, depth;   ///< left, seen from the block's first line and the next panel's first column
-  int line, k;            ///< of this thread's first chunk
-  bool conj;
+  const In* at;  ///< this thread's first chunk of the next panel
 
   /// Line and depth of chunk c of thread t.
   TESSERA_INLINE_FUNCTION static int line_of(int c, int t) {
@@ -138,28 +133,20 @@ struct GemmLoader {
     return (n / (abreast * Lines) * abreast + n % abreast) * chunk;
   }
 
-  TESSERA_INLINE_FUNCTION void aim(const GemmOperand<In>& from, index_t first_line, index_t all_lines,
-                                   index_t all_depth, int thread) {
-    line_stride = from.line_stride;
-    depth_stride = from.depth_stride;
-    lines = all_lines - first_line;
-    depth = all_depth;
-    conj = from.conj;
-    line = line_of(0, thread);
-    k = depth_of(0, thread);
-    at = from.pointer + (first_line + line) * line_stride + k * depth_stride;
+  TESSERA_INLINE_FUNCTION void aim(const GemmOperand<In>& from, index_t first_line, int thread) {
+    at = from.pointer + (first_line + line_of(0, thread)) * from.line_stride + depth_of(0, thread) * from.depth_stride;
   }
 
-  TESSERA_INLINE_FUNCTION void fetch(int thread) {
-    if (lines >= Lines && depth >= bk)
-      fetch_chunks<false>(thread);
+  /// \param lines  that exist from the block's first on, at most Lines; depth: that is left, at most bk
+  TESSERA_INLINE_FUNCTION void fetch(const GemmOperand<In>& from, int lines, int depth, int thread) {
+    if (lines == Lines && depth == bk)
+      fetch_chunks<false>(from, lines, depth, thread);
     else
-      fetch_chunks<true>(thread);
-    at += bk * depth_stride;
-    depth -= bk;
+      fetch_chunks<true>(from, lines, depth, thread);
+    at += bk * from.depth_stride;
   }
 
-  TESSERA_INLINE_FUNCTION void commit(Real* to, int thread) const {
+  TESSERA_INLINE_FUNCTION void commit(Real* to, bool conj, int thread) const {
     unrolled<chunks>([&](auto number) {
       constexpr int c = decltype(number)::value;
       Real* const start = to + depth_of(c, thread) * planes * Width + line_of(c, thread);
@@ -182,20 +169,20 @@ struct GemmLoader {
 
  private:
   template <bool Guarded>
-  TESSERA_INLINE_FUNCTION void fetch_chunks(int thread) {
+  TESSERA_INLINE_FUNCTION void fetch_chunks(const GemmOperand<In>& from, int lines, int depth, int thread) {
     unrolled<chunks>([&](auto number) {
       constexpr int c = decltype(number)::value;
-      const int to_line = line_of(c, thread) - line, to_depth = depth_of(c, thread) - k;
-      const In* const source = at + to_line * line_stride + to_depth * depth_stride;
+      const int line = line_of(c, thread), k = depth_of(c, thread);
+      const In* const source =
+          at + (line - line_of(0, thread)) * from.line_stride + (k - depth_of(0, thread)) * from.depth_stride;
       if constexpr (!Guarded) {
         held[c] = load(source);
       } else {
-        const index_t lines_left = lines - (line + to_line), depth_left = depth - (k + to_depth);
-        const index_t left = along_lines ? (depth_left > 0 ? lines_left : 0) : (lines_left > 0 ? depth_left : 0);
+        const int left = along_lines ? (k < depth ? lines - line : 0) : (line < lines ? depth - k : 0);
         if (left >= chunk)
           held[c] = load(source);
         else
-          held[c] = Chunk::load(source, left > 0 ? static_cast<int>(left) : 0);
+          held[c] = Chunk::load(source, left);
       }
     });
   }
