@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstdlib>
+#include <support/gemm_checks.hpp>
+
+using Catch::Matchers::ContainsSubstring;
+using gemm_checks::Matrix;
+using gemm_checks::Storage;
+using gemm_checks::Values;
+
+namespace {
+
+template <class F>
+std::string message_of(const F& f) {
+  try {
+    f();
+  } catch (const tessera::Error& e) {
+    return e.what();
+  }
+  return "nothing was thrown";
+}
+
+template <class V>
+auto on_host(const V& view) {
+  auto mirror = Kokkos::create_mirror(view);  // a copy on hosts too
+  Kokkos::deep_copy(mirror, view);
+  return mirror;
+}
+
+template <class Layout>
+auto filled(const char* name, index_t rows, index_t columns) {
+  Kokkos::View<double**, Layout, Space> v(name, static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
+  auto h = Kokkos::create_mirror_view(v);
+  for (index_t j = 0; j < columns; ++j)
+    for (index_t i = 0; i < rows; ++i) h(i, j) = static_cast<double>((5 * i + 3 * j) % 7 - 3);
+  Kokkos::deep_copy(v, h);
+  return v;
+}
+
+}  // namespace
+
+TEST_CASE("CASES A1: beta = 0 overwrites NaN, alpha = 0 gives exact zeros, infinities do not spread", "[gemm]") {
+  const Space exec;
+  Kokkos::View<double**, Kokkos::LayoutRight, Space> a("a", 2, 2), b("b", 2, 2), c("c", 2, 2);
+  auto ha = Kokkos::create_mirror_view(a), hb = Kokkos::create_mirror_view(b);
+  for (int i = 0; i < 4; ++i) ha(i / 2, i % 2) = i + 1, hb(i / 2, i % 2) = i + 5;
+  Kokkos::deep_copy(a, ha);
+  Kokkos::deep_copy(b, hb);
+  for (const double old : {std::nan(""), static_cast<double>(INFINITY)}) {
+    Kokkos::deep_copy(c, old);
+    tessera::gemm(exec, 1.0, a, b, 0.0, c);
+    auto h = on_host(c);
+    CHECK((h(0, 0) == 19 && h(0, 1) == 22 && h(1, 0) == 43 && h(1, 1) == 50));
+    Kokkos::deep_copy(c, old);
+    tessera::gemm(exec, 0.0, a, b, 0.0, c);
+    h = on_host(c);
+    CHECK((h(0, 0) == 0 && h(0, 1) == 0 && h(1, 0) == 0 && h(1, 1) == 0));
+  }
+}
+
+TEST_CASE("CASES A2: an empty inner dimension scales C", "[gemm]") {
+  const Space exec;
+  Kokkos::View<double**, Space> a("a", 3, 0), b("b", 0, 2), c("c", 3, 2);
+  Kokkos::deep_copy(c, 4.0);
+  tessera::gemm(exec, 1.0, a, b, 0.5, c);
+  const auto h = on_host(c);
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 2; ++j) CHECK(h(i, j) == 2);
+  Kokkos::View<double**, Space> none("none", 0, 2), a0("a0", 0, 3), b0("b0", 3, 2);
+  tessera::gemm(exec, 1.0, a0, b0, 0.5, none);
+}
+
+TEST_CASE("CASES A3: A^H B of complex numbers", "[gemm]") {
+  using T = Kokkos::complex<double>;
+  const Space exec;
+  Kokkos::View<T**, Kokkos::LayoutLeft, Space> a("a", 2, 2), b("b", 2, 2), c("c", 2, 2);
+  auto ha = Kokkos::create_mirror_view(a), hb = Kokkos::create_mirror_view(b);
+  ha(0, 0) = T(1, 2), ha(0, 1) = T(3, 0), ha(1, 0) = T(0, 0), ha(1, 1) = T(1, -1);
+  hb(0, 0) = T(1, 0), hb(0, 1) = T(0, 1), hb(1, 0) = T(2, 0), hb(1, 1) = T(1, 0);
+  Kokkos::deep_copy(a, ha);
+  Kokkos::deep_copy(b, hb);
+  tessera::gemm(exec, 1.0, tessera::adjoint(a), b, 0.0, c);
+  const auto h = on_host(c);
+  CHECK((h(0, 0) == T(1, -2) && h(0, 1) == T(2, 1) && h(1, 0) == T(5, 2) && h(1, 1) == T(1, 4)));
+}
+
+TEST_CASE("CASES A4: K is taken from the right extent of a transposed operand", "[gemm]") {
+  const Space exec;
+  Kokkos::View<double**, Kokkos::LayoutRight, Space> a("a", 100, 4), b("b", 100, 3), c("c", 4, 3);
+  auto ha = Kokkos::create_mirror_view(a), hb = Kokkos::create_mirror_view(b);
+  for (int i = 0; i < 100; ++i) {
+    for (int j = 0; j < 4; ++j) ha(i, j) = j + 1;
+    for (int k = 0; k < 3; ++k) hb(i, k) = k;
+  }
+  Kokkos::deep_copy(a, ha);
+  Kokkos::deep_copy(b, hb);
+  tessera::gemm(exec, 1.0, tessera::transposed(a), b, 0.0, c);
+  const auto h = on_host(c);
+  for (int j = 0; j < 4; ++j)
+    for (int k = 0; k < 3; ++k) CHECK(h(j, k) == 100.0 * (j + 1) * k);
+}
+
+TEST_CASE("CASES A8: sub-matrices of row-major views, mixed with column-major ones", "[gemm]") {
+  const Space exec;
+  const auto whole = filled<Kokkos::LayoutRight>("whole", 12, 10);
+  const auto b = filled<Kokkos::LayoutLeft>("b", 4, 3);
+  const auto out = filled<Kokkos::LayoutRight>("out", 20, 9);
+  const auto before = on_host(out);
+  const auto a = Kokkos::subview(whole, std::pair(1, 8), std::pair(2, 6));
+  const auto c = Kokkos::subview(out, std::pair(3, 10), std::pair(4, 7));
+  tessera::gemm(exec, 2.0, a, b, 1.0, c);
+  const auto h = on_host(out);
+  const auto ha = on_host(whole);
+  const auto hb = on_host(b);
+  for (int i = 0; i < 20; ++i)
+    for (int j = 0; j < 9; ++j) {
+      double expected = before(i, j);
+      if (i >= 3 && i < 10 && j >= 4 && j < 7)
+        for (int k = 0; k < 4; ++k) expected += 2 * ha(1 + i - 3, 2 + k) * hb(k, j - 4);
+      CHECK(h(i, j) == expected);
+    }
+}
+
+TEST_CASE("the trailing update of a blocked factorisation, in one allocation", "[gemm]") {
+  const Space exec;
+  constexpr int n = 150, k = 40;
+  const auto m = filled<Kokkos::LayoutLeft>("m", n, n);
+  const auto before = on_host(m);
+  const auto a21 = Kokkos::subview(m, std::pair(k, n), std::pair(0, k));
+  const auto a12 = Kokkos::subview(m, std::pair(0, k), std::pair(k, n));
+  const auto a22 = Kokkos::subview(m, std::pair(k, n), std::pair(k, n));
+  tessera::gemm(exec, -1.0, a21, a12, 1.0, a22);
+  const auto h = on_host(m);
+  bool right = true;
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < n; ++i) {
+      double expected = before(i, j);
+      if (i >= k && j >= k)
+        for (int l = 0; l < k; ++l) expected -= before(i, l) * before(l, j);
+      right = right && h(i, j) == expected;
+    }
+  CHECK(right);
+}
+
+TEST_CASE("gemm tells what is wrong with its operands", "[gemm]") {
+  const Space exec;
+  Kokkos::View<double**, Space> a("a", 4, 3), b("b", 5, 2), c("c", 4, 2), s("s", 8, 8);
+  CHECK_THAT(
+      message_of([&] { tessera::gemm(exec, 1.0, a, b, 0.0, c); }),
+      ContainsSubstring("tessera::gemm: A is 4 x 3, B is 5 x 2 and C is 4 x 2; A's columns must equal B's rows") &&
+          ContainsSubstring("gemm_call.cpp"));
+  Kokkos::View<double**, Space> b3("b3", 3, 7);
+  CHECK_THAT(message_of([&] { tessera::gemm(exec, 1.0, a, b3, 0.0, c); }),
+             ContainsSubstring("C must have the rows of A and the columns of B"));
+  Kokkos::View<double**, Space> t("t", 8, 8);
+  CHECK_THAT(message_of([&] { tessera::gemm(exec, 1.0, s, t, 0.0, s); }),
+             ContainsSubstring("the output C overlaps the input A"));
+  CHECK_THAT(message_of([&] { tessera::gemm(exec, 1.0, s, t, 0.0, t); }),
+             ContainsSubstring("the output C overlaps the input B"));
+}
+
+TEST_CASE("a plan tells its path and checks what it is run with", "[gemm]") {
+  const Space exec;
+  const auto a = filled<Kokkos::LayoutLeft>("a", 40, 30), b = filled<Kokkos::LayoutLeft>("b", 30, 20),
+             c = filled<Kokkos::LayoutLeft>("c", 40, 20), wider = filled<Kokkos::LayoutLeft>("wider", 40, 31);
+  const auto plan = tessera::plan_gemm(exec, a, b, c, {.path = "portable"});
+  CHECK_THAT(plan.path(), ContainsSubstring("gemm[portable "));
+  CHECK(plan.workspace_bytes() == 0);
+  plan.run(exec, 1.0, a, b, 0.0, c);
+  const auto ha = on_host(a), hb = on_host(b), hc = on_host(c);
+  for (int i = 0; i < 40; ++i) {
+    double expected = 0;
+    for (int k = 0; k < 30; ++k) expected += ha(i, k) * hb(k, 7);
+    CHECK(hc(i, 7) == expected);
+  }
+  const auto other = Kokkos::subview(wider, Kokkos::ALL, std::pair(0, 30));
+  plan.run(exec, 1.0, other, b, 0.0, c);
+  const auto shorter = Kokkos::subview(a, std::pair(0, 39), Kokkos::ALL);
+  const auto shorter_c = Kokkos::subview(c, std::pair(0, 39), Kokkos::ALL);
+  CHECK_THAT(message_of([&] { plan.run(exec, 1.0, shorter, b, 0.0, shorter_c); }),
+             ContainsSubstring("M x N x K is 39 x 20 x 30 and was planned as 40 x 20 x 30"));
+  const auto right = filled<Kokkos::LayoutRight>("right", 40, 30);
+  CHECK_THAT(message_of([&] { plan.run(exec, 1.0, right, b, 0.0, c); }),
+             ContainsSubstring("stride 0 of A is 30 and was planned as 1"));
+  CHECK_THAT(message_of([&] { (void)tessera::plan_gemm(exec, a, b, c, {.path = "no such"}); }),
+             ContainsSubstring("there is no path 'no such' in this build") && ContainsSubstring("portable"));
+}
+
+TEST_CASE("TESSERA_GEMM forces a path, an option overrides it", "[gemm]") {
+  const Space exec;
+  const auto a = filled<Kokkos::LayoutLeft>("a", 10, 10), b = filled<Kokkos::LayoutLeft>("b", 10, 10),
+             c = filled<Kokkos::LayoutLeft>("c", 10, 10);
+  REQUIRE(setenv("TESSERA_GEMM", "nonsense", 1) == 0);
+  CHECK_THAT(message_of([&] { tessera::gemm(exec, 1.0, a, b, 0.0, c); }), ContainsSubstring("'nonsense'"));
+  CHECK_THAT(tessera::plan_gemm(exec, a, b, c, {.path = "portable"}).path(), ContainsSubstring("portable"));
+  REQUIRE(unsetenv("TESSERA_GEMM") == 0);
+}
+
+TEST_CASE("CASES A6: gemm of halves with more than 2^31 elements of C", "[.large-memory][gemm]") {
+  using T = tessera::half;
+  const Space exec;
+  constexpr index_t n = 46341, k = 8;
+  Kokkos::View<T**, Kokkos::LayoutRight, Space> a("a", n, k), b("b", k, n), c("c", n, n);
+  Kokkos::parallel_for(
+      "fill", tessera::Range<Space>(exec, 0, n), KOKKOS_LAMBDA(index_t i) {
+        for (index_t l = 0; l < k; ++l) {
+          a(i, l) = T(static_cast<float>(i % 5 - 2));
+          b(l, i) = T(static_cast<float>(i % 3 - 1 + l % 2));
+        }
+      });
+  tessera::gemm(exec, 1.0F, a, b, 0.0F, c);
+  index_t wrong = 0;
+  Kokkos::parallel_reduce(
+      "compare", tessera::Range<Space>(exec, 0, n * n),
+      KOKKOS_LAMBDA(index_t at, index_t & count) {
+        const index_t i = at / n, j = at % n;
+        const float expected = static_cast<float>(i % 5 - 2) * static_cast<float>(8 * (j % 3 - 1) + 4);
+        if (static_cast<float>(c(i, j)) != expected) ++count;
+      },
+      wrong);
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("CASES A6: gemm with 2,100,000 rows and its transpose", "[.large-memory][gemm]") {
+  const Space exec;
+  constexpr index_t m = 2100000, k = 16;
+  Kokkos::View<double**, Kokkos::LayoutLeft, Space> a("a", m, k), b("b", k, k), c("c", m, k), d("d", k, m);
+  Kokkos::deep_copy(exec, a, 3.0);
+  Kokkos::deep_copy(exec, b, 2.0);
+  tessera::gemm(exec, 1.0, a, b, 0.0, c);
+  tessera::gemm(exec, 1.0, tessera::transposed(b), tessera::transposed(a), 0.0, d);
+  index_t wrong = 0;
+  Kokkos::parallel_reduce(
+      "compare", tessera::Range<Space>(exec, 0, m),
+      KOKKOS_LAMBDA(index_t i, index_t & count) {
+        for (index_t j = 0; j < k; ++j)
+          if (c(i, j) != 96.0 || d(j, i) != 96.0) ++count;
+      },
+      wrong);
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("gemm's paths besides the portable one, where the build has them", "[gemm]") {
+  using gemm_checks::Setup;
+  const Space exec;
+  const auto a = filled<Kokkos::LayoutLeft>("a", 10, 10), b = filled<Kokkos::LayoutLeft>("b", 10, 10),
+             c = filled<Kokkos::LayoutLeft>("c", 10, 10);
+  constexpr const char* path = "openmp:cblas";
+  const std::string message = message_of([&] { (void)tessera::plan_gemm(exec, a, b, c, {.path = path}); });
+  if (message != "nothing was thrown") {
+    WARN("not run: " << message);
+    return;
+  }
+  const auto run = [&]<class T>(T, const Setup& s) {
+    std::string what;
+    try {
+      what = gemm_checks::wrong<T, T>(s);
+    } catch (const tessera::Error& e) {
+      CHECK_THAT(e.what(), ContainsSubstring("was forced and cannot run"));
+      return false;
+    }
+    CHECK(what == "");
+    return true;
+  };
+  int ran = 0, refused = 0;
+  for (const auto op_a : gemm_checks::all_ops)
+    for (const auto op_b : gemm_checks::all_ops)
+      for (const Storage sa : gemm_checks::all_storages)
+        for (const Storage sc : gemm_checks::all_storages)
+          for (const int beta : {0, 2}) {
+            Setup s{
+                .m = 19, .n = 23, .k = 17, .op_a = op_a, .op_b = op_b, .a = sa, .c = sc, .beta = beta, .path = path};
+            for (const bool ok : {run(float{}, s), run(double{}, s), run(Kokkos::complex<float>{}, s),
+                                  run(Kokkos::complex<double>{}, s)})
+              ++(ok ? ran : refused);
+          }
+  CHECK(ran > 500);
+  CHECK(refused > 500);
+  for (const int alpha : {0, 3})
+    for (const int beta : {0, 1, -2}) {
+      Setup s{.m = 40, .n = 30, .k = 50, .alpha = alpha, .beta = beta, .scalars_on_device = true, .path = path};
+      CHECK(run(double{}, s));
+      CHECK(run(Kokkos::complex<float>{}, s));
+      s.values = Values::random;
+      CHECK(run(float{}, s));
+    }
+  CHECK_FALSE(run(double{}, {.m = 4, .n = 4, .k = 0, .path = path}));
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
+#include <atomic>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include <tessera/core/plan.hpp>
+
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+struct Problem {
+  std::int64_t size;
+};
+struct Types {};
+struct OtherTypes {};
+
+/// Runs odd sizes on one architecture only; counts how often it is asked.
+struct Fast {
+  static constexpr std::string_view name = "vendor:fast";
+  template <class T, class>
+  static constexpr bool supports = std::is_same_v<T, Types>;
+  static inline int asked = 0;
+  static inline std::uint64_t version = 0;
+  static std::uint64_t state() { return version; }
+  static tessera::Verdict can_run(const Problem& p, const tessera::DeviceInfo& d) {
+    ++asked;
+    if (d.major != 9 || d.minor != 0)
+      return tessera::Verdict::no("needs architecture 9.0 and this is " + std::to_string(d.major) + "." +
+                                  std::to_string(d.minor));
+    return p.size % 2 ? tessera::Verdict::yes() : tessera::Verdict::no("the size is even");
+  }
+  static std::string configuration(const Problem& p, const tessera::DeviceInfo&) { return p.size > 100 ? "big" : ""; }
+};
+struct Portable {
+  static constexpr std::string_view name = "portable";
+  template <class, class>
+  static constexpr bool supports = true;
+  static tessera::Verdict can_run(const Problem&, const tessera::DeviceInfo&) { return tessera::Verdict::yes(); }
+  static std::string configuration(const Problem&, const tessera::DeviceInfo&) { return {}; }
+};
+using Providers = std::tuple<Fast, Portable>;
+
+tessera::DeviceInfo device(int major, int minor) {
+  tessera::DeviceInfo d;
+  d.major = major;
+  d.minor = minor;
+  d.key = "fake:" + std::to_string(major) + "." + std::to_string(minor);
+  return d;
+}
+
+template <class T = Types>
+const tessera::Selection* chosen(const Problem& p, const tessera::DeviceInfo& d, std::string_view forced = {},
+                                 std::string_view algorithm = "thing") {
+  return &tessera::select_provider<T, int>(algorithm, p, d, std::is_same_v<T, Types> ? "types" : "other",
+                                           tessera::signature_bytes(p.size), forced, Providers{});
+}
+template <class T = Types>
+tessera::Selection select(const Problem& p, const tessera::DeviceInfo& d, std::string_view forced = {}) {
+  return *chosen<T>(p, d, forced);
+}
+
+template <class F>
+std::string message_of(const F& f) {
+  try {
+    f();
+  } catch (const tessera::Error& e) {
+    return e.what();
+  }
+  return "nothing was thrown";
+}
+
+}  // namespace
+
+TEST_CASE("the first provider that can is taken, the refusals tell why others were not", "[plan]") {
+  const auto hopper = device(9, 0);
+  CHECK(select({7}, hopper).path == "thing[vendor:fast]");
+  CHECK(select({101}, hopper).path == "thing[vendor:fast big]");
+  CHECK(select({101}, hopper).region == "tessera::thing[vendor:fast big]");
+  CHECK(select({7}, hopper).refusals.empty());
+  const auto even = select({8}, hopper);
+  CHECK(even.path == "thing[portable]");
+  CHECK(even.provider == 1);
+  REQUIRE(even.refusals.size() == 1);
+  CHECK(even.refusals[0] == tessera::Refusal{"vendor:fast", "the size is even"});
+  for (const auto& [major, minor] : {std::pair{8, 9}, std::pair{10, 0}}) {
+    const auto other = select({7}, device(major, minor));
+    CHECK(other.path == "thing[portable]");
+    CHECK_THAT(other.refusals.at(0).reason, ContainsSubstring("needs architecture 9.0"));
+  }
+  CHECK_THAT(select<OtherTypes>({7}, hopper).refusals.at(0).reason, ContainsSubstring("not compiled for these"));
+}
+
+TEST_CASE("a path can be forced by option and by environment", "[plan]") {
+  const auto hopper = device(9, 0);
+  CHECK(select({9}, hopper, "portable").path == "thing[portable]");
+  CHECK_THAT(message_of([&] { select({10}, hopper, "vendor:fast"); }),
+             ContainsSubstring("'vendor:fast' was forced and cannot run: the size is even") &&
+                 ContainsSubstring("vendor:fast, portable"));
+  CHECK_THAT(message_of([&] { select({10}, hopper, "fastest"); }), ContainsSubstring("there is no path 'fastest'"));
+  REQUIRE(setenv("TESSERA_THING", "portable", 1) == 0);
+  CHECK(select({9}, hopper).path == "thing[portable]");
+  CHECK(select({9}, hopper, "vendor:fast").path == "thing[vendor:fast]");
+  REQUIRE(unsetenv("TESSERA_THING") == 0);
+  CHECK(select({9}, hopper).path == "thing[vendor:fast]");
+}
+
+TEST_CASE("a choice is made once for each key, and again when the providers' state changes", "[plan]") {
+  const auto hopper = device(9, 0);
+  Fast::asked = 0;
+  CHECK(chosen({1001}, hopper) == chosen({1001}, hopper));
+  CHECK(Fast::asked == 1);
+  select({1003}, hopper);
+  chosen({1001}, hopper, {}, "other");
+  CHECK(Fast::asked == 3);
+  Fast::version = 1;
+  select({1001}, hopper);
+  CHECK(Fast::asked == 4);
+  Fast::version = 0;
+}
+
+TEST_CASE("choosing from many threads and for many problems", "[plan]") {
+  const auto hopper = device(9, 0);
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (std::int64_t i = 0; i < 40000; ++i)
+        if (chosen({i}, hopper)->provider != (i % 2 ? 0U : 1U)) ++wrong;
+    });
+  for (auto& t : threads) t.join();
+  CHECK(wrong == 0);
+  // more keys than are kept
+  const tessera::Selection* const kept = chosen({5}, hopper);
+  for (std::int64_t i = 0; i < 100000; ++i) chosen({i}, hopper);
+  CHECK(kept->path == "thing[vendor:fast]");
+}
+
+TEST_CASE("a known choice costs under two microseconds", "[plan]") {
+  const auto hopper = device(9, 0);
+  select({77}, hopper);
+  constexpr int calls = 20000;
+  double best = 1;
+  for (int round = 0; round < 10; ++round) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < calls; ++i) chosen({77}, hopper);
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / calls);
+  }
+  INFO("seconds a call: " << best);
+#ifdef NDEBUG
+  CHECK(best < 2e-6);
+#endif
+}
