@@ -13,8 +13,8 @@
 #include <tessera/gemv.hpp>
 
 using Space = TESSERA_TEST_SPACE;
-using tessera::index_t;
 using Catch::Matchers::ContainsSubstring;
+using tessera::index_t;
 
 namespace {
 
@@ -178,7 +178,8 @@ void check(index_t m, index_t n, const Way& way, double alpha_value, double beta
       magnitude += std::abs(wide(beta)) * std::abs(wide(y(i)));
     }
     // n products and sums and three roundings more, twice that for complex; then the rounding to T
-    const long double bound = 2 * static_cast<long double>(n + 5) * eps * magnitude + output_eps * std::abs(sum) + smallest;
+    const long double bound =
+        2 * static_cast<long double>(n + 5) * eps * magnitude + output_eps * std::abs(sum) + smallest;
     const auto at = static_cast<std::size_t>(Box<T>::margin + i * y.row_stride);
     element[at] = true;
     if (!(std::abs(wide(got[at]) - sum) <= bound)) ++wrong;
@@ -199,7 +200,8 @@ TEMPLATE_TEST_CASE("gemv agrees with a reference for every type, layout, op and 
                    std::int64_t) {
   using T = TestType;
   const double factors[] = {1, 0, -1, 2};
-  const std::pair<index_t, index_t> sizes[] = {{33, 65}, {130, 17}, {5, 700}, {1, 3000}, {3000, 1}, {257, 64}, {2, 40000}};
+  const std::pair<index_t, index_t> sizes[] = {{33, 65},  {130, 17}, {5, 700},  {1, 3000},
+                                               {3000, 1}, {257, 64}, {2, 40000}};
   int turn = 0;
   for (const auto& [m, n] : sizes)
     for (const bool by_rows : {true, false})

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <catch2/catch_test_macros.hpp>
+#include <support/csr_checks.hpp>
 #include <vector>
 
 #include <tessera/spmv/any_type.hpp>
-
-#include <support/csr_checks.hpp>
 
 using namespace csr_checks;
 

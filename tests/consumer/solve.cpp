@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // y = 2 x - y on the default execution space, written as a user would.
+#include "parts.h"
 #include <Kokkos_Core.hpp>
 #include <cstdio>
 
 #include <tessera/axpby.hpp>
 #include <tessera/core/scope_guard.hpp>
-
-#include "parts.h"
 
 int main(int argc, char** argv) {
   const tessera::ScopeGuard guard(argc, argv);

@@ -121,8 +121,10 @@ Reference<T> reference(const HostCsr<T>& a, Op op, T alpha, const std::vector<T>
   for (index_t i = 0; i < a.rows; ++i)
     for (index_t k = a.offsets[static_cast<std::size_t>(i)]; k < a.offsets[static_cast<std::size_t>(i) + 1]; ++k) {
       const auto c = static_cast<std::size_t>(a.columns[static_cast<std::size_t>(k)]);
-      const Wide v = conj ? std::conj(wide(a.values[static_cast<std::size_t>(k)])) : wide(a.values[static_cast<std::size_t>(k)]);
-      const std::size_t to = transposed ? c : static_cast<std::size_t>(i), from = transposed ? static_cast<std::size_t>(i) : c;
+      const Wide v =
+          conj ? std::conj(wide(a.values[static_cast<std::size_t>(k)])) : wide(a.values[static_cast<std::size_t>(k)]);
+      const std::size_t to = transposed ? c : static_cast<std::size_t>(i),
+                        from = transposed ? static_cast<std::size_t>(i) : c;
       const Wide xv = conj_x ? std::conj(wide(x[from])) : wide(x[from]);
       r.value[to] += v * xv;
       magnitude[to] += std::abs(v) * std::abs(xv);
@@ -178,7 +180,8 @@ struct Guarded {
       : n(static_cast<index_t>(from.size())), stride(s), all("guarded", static_cast<std::size_t>(n * s + 2 * margin)) {
     auto host = Kokkos::create_mirror_view(Kokkos::HostSpace(), all);
     for (std::size_t i = 0; i < host.extent(0); ++i) host(i) = guard;
-    for (index_t i = 0; i < n; ++i) host(static_cast<std::size_t>(margin + i * stride)) = from[static_cast<std::size_t>(i)];
+    for (index_t i = 0; i < n; ++i)
+      host(static_cast<std::size_t>(margin + i * stride)) = from[static_cast<std::size_t>(i)];
     Kokkos::deep_copy(exec, all, host);
     exec.fence();
   }

@@ -16,8 +16,8 @@ namespace tessera {
 
 struct SpmvOptions {
   Op op = Op::none;
-  SpmvShape shape = {};       ///< what is left automatic is chosen
-  std::string path = {};      ///< forces a path by name ("portable"); empty: TESSERA_SPMV, else free choice
+  SpmvShape shape = {};   ///< what is left automatic is chosen
+  std::string path = {};  ///< forces a path by name ("portable"); empty: TESSERA_SPMV, else free choice
 };
 
 namespace detail {

@@ -22,10 +22,14 @@ int power_of_two_at_least(double n, int most) {
 
 const char* name(Op op) {
   switch (op) {
-    case Op::none: return "A";
-    case Op::transpose: return "A^T";
-    case Op::conjugate: return "conj(A)";
-    case Op::adjoint: return "A^H";
+    case Op::none:
+      return "A";
+    case Op::transpose:
+      return "A^T";
+    case Op::conjugate:
+      return "conj(A)";
+    case Op::adjoint:
+      return "A^H";
   }
   return "op(A)";
 }
@@ -34,9 +38,12 @@ const char* name(Op op) {
 
 std::string SpmvShape::text() const {
   switch (kernel) {
-    case Kernel::automatic: return "automatic";
-    case Kernel::vector: return "vector=" + std::to_string(lanes);
-    case Kernel::stream: return "stream=" + std::to_string(team_threads) + "x" + std::to_string(lanes);
+    case Kernel::automatic:
+      return "automatic";
+    case Kernel::vector:
+      return "vector=" + std::to_string(lanes);
+    case Kernel::stream:
+      return "stream=" + std::to_string(team_threads) + "x" + std::to_string(lanes);
   }
   return {};
 }
@@ -47,8 +54,8 @@ SpmvShape choose_spmv_shape(SpmvShape wanted, bool host, index_t rows, index_t n
                             const std::source_location& where) {
   constexpr int warp = 32;
   require((wanted.lanes == 0 || (power_of_two(wanted.lanes) && wanted.lanes <= warp)) &&
-              (wanted.team_threads == 0 ||
-               (power_of_two(wanted.team_threads) && wanted.team_threads <= 1024 && wanted.team_threads >= wanted.lanes)),
+              (wanted.team_threads == 0 || (power_of_two(wanted.team_threads) && wanted.team_threads <= 1024 &&
+                                            wanted.team_threads >= wanted.lanes)),
           [&] {
             return Error("tessera::spmv",
                          "the shape asks for " + std::to_string(wanted.lanes) + " lanes and " +
@@ -157,12 +164,11 @@ TripletOrder order_triplets(const char* function, index_t rows, index_t cols, st
   sorted.row_offsets.assign(static_cast<std::size_t>(rows) + 1, 0);
   for (std::size_t t = 0; t < row.size(); ++t) {
     require(row[t] >= 0 && row[t] < rows && column[t] >= 0 && column[t] < cols, [&] {
-      return csr_error(function,
-                       "triplet " + std::to_string(t) + " is at (" + std::to_string(row[t]) + ", " +
-                           std::to_string(column[t]) + ") of a matrix of " + std::to_string(rows) + " x " +
-                           std::to_string(cols),
-                       "positions are 0-based and inside of the matrix", where,
-                       "Subtract 1 where the indices are 1-based");
+      return csr_error(
+          function,
+          "triplet " + std::to_string(t) + " is at (" + std::to_string(row[t]) + ", " + std::to_string(column[t]) +
+              ") of a matrix of " + std::to_string(rows) + " x " + std::to_string(cols),
+          "positions are 0-based and inside of the matrix", where, "Subtract 1 where the indices are 1-based");
     });
     ++sorted.row_offsets[static_cast<std::size_t>(row[t]) + 1];
   }
@@ -172,7 +178,8 @@ TripletOrder order_triplets(const char* function, index_t rows, index_t cols, st
   for (std::size_t t = 0; t < row.size(); ++t)
     sorted.order[static_cast<std::size_t>(next[static_cast<std::size_t>(row[t])]++)] = static_cast<index_t>(t);
   for (std::size_t r = 0; r < static_cast<std::size_t>(rows); ++r) {
-    const auto begin = sorted.order.begin() + sorted.row_offsets[r], end = sorted.order.begin() + sorted.row_offsets[r + 1];
+    const auto begin = sorted.order.begin() + sorted.row_offsets[r],
+               end = sorted.order.begin() + sorted.row_offsets[r + 1];
     const auto before = [&](index_t a, index_t b) {
       return column[static_cast<std::size_t>(a)] < column[static_cast<std::size_t>(b)];
     };
@@ -191,11 +198,11 @@ void SpmvPlan::check(index_t rows, index_t cols, index_t nnz, const void* row_of
   };
   require(rows == m_data.rows && cols == m_data.cols && nnz == m_data.nnz && row_offsets == m_data.row_offsets, [&] {
     const bool sizes = rows == m_data.rows && cols == m_data.cols && nnz == m_data.nnz;
-    return Error("tessera::SpmvPlan::run",
-                 "A is " + text(rows, cols, nnz) + (sizes ? ", but its row_offsets are another array" : ""),
-                 "the plan was made for " + text(m_data.rows, m_data.cols, m_data.nnz) +
-                     (sizes ? " and its row_offsets" : ""),
-                 "Make a plan for this matrix", where);
+    return Error(
+        "tessera::SpmvPlan::run",
+        "A is " + text(rows, cols, nnz) + (sizes ? ", but its row_offsets are another array" : ""),
+        "the plan was made for " + text(m_data.rows, m_data.cols, m_data.nnz) + (sizes ? " and its row_offsets" : ""),
+        "Make a plan for this matrix", where);
   });
 }
 

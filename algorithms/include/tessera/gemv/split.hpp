@@ -7,13 +7,13 @@ namespace tessera::detail {
 
 /// How the work of a gemv is cut.
 struct GemvSplit {
-  int lanes = 1;             ///< vector lanes of a thread
-  int threads = 1;           ///< threads of a team
-  int per_row = 1;           ///< threads of a team that share a row (rows) or a column group (columns)
-  index_t rows = 1;          ///< rows of a team
-  index_t row_blocks = 1;    ///< teams side by side along the rows
-  index_t segments = 1;      ///< parts of the sums that different teams add to y
-  index_t part = 1;          ///< columns of one part; per_row * segments parts in all (rows), segments (columns)
+  int lanes = 1;           ///< vector lanes of a thread
+  int threads = 1;         ///< threads of a team
+  int per_row = 1;         ///< threads of a team that share a row (rows) or a column group (columns)
+  index_t rows = 1;        ///< rows of a team
+  index_t row_blocks = 1;  ///< teams side by side along the rows
+  index_t segments = 1;    ///< parts of the sums that different teams add to y
+  index_t part = 1;        ///< columns of one part; per_row * segments parts in all (rows), segments (columns)
 
   [[nodiscard]] int league() const {
     constexpr index_t most = index_t{1} << 30;

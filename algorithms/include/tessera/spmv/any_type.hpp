@@ -28,7 +28,8 @@ void run_spmv(const Space& exec, const SpmvProblem<Types>& p) {
   const Region region("tessera::spmv[portable " + p.shape.text() + "]");
   if (p.y.extents[0] == 0) return;
   // nothing to add: y = beta y, whatever the rows of the matrix are
-  const bool nothing = p.a.nnz == 0 || p.a.rows == 0 || (p.alpha.on_host() && p.alpha.value == decltype(p.alpha.value){});
+  const bool nothing =
+      p.a.nnz == 0 || p.a.rows == 0 || (p.alpha.on_host() && p.alpha.value == decltype(p.alpha.value){});
   if (nothing || p.transposed) scale_spmv_output(exec, p);
   if (nothing) return;
   if (p.transposed)

@@ -30,8 +30,15 @@ struct SpmvLongRows {
     constexpr int lanes = machine<Space>::warp_width;
     constexpr int team = host ? 1 : 256 / lanes;
     constexpr index_t most = index_t{1} << 30;
-    const SpmvLongRows kernel{SpmvTerms<Types>(p), ProductOutput<Scalar>(p.alpha, p.beta, p.y), p.a.row_offsets, p.a.rows, p.a.nnz, piece,
-                              pieces,              p.transposed,         lanes * team};
+    const SpmvLongRows kernel{SpmvTerms<Types>(p),
+                              ProductOutput<Scalar>(p.alpha, p.beta, p.y),
+                              p.a.row_offsets,
+                              p.a.rows,
+                              p.a.nnz,
+                              piece,
+                              pieces,
+                              p.transposed,
+                              lanes * team};
     Kokkos::parallel_for("tessera::spmv::long_rows",
                          Teams<Space>(exec, static_cast<int>(pieces < most ? pieces : most), team, lanes), kernel);
   }
@@ -62,9 +69,8 @@ struct SpmvLongRows {
       const auto* const columns = terms.columns + begin;
       const auto* const values = terms.values + begin;
       const A factor = alpha * terms.x_value(row);
-      Kokkos::parallel_for(Kokkos::TeamVectorRange(team, count), [&](int k) {
-        out.add(static_cast<index_t>(columns[k]), factor * terms.value(values[k]));
-      });
+      Kokkos::parallel_for(Kokkos::TeamVectorRange(team, count),
+                           [&](int k) { out.add(static_cast<index_t>(columns[k]), factor * terms.value(values[k])); });
       return;
     }
     A sum{};

@@ -46,9 +46,9 @@ struct SpmvShape {
     stream,  ///< a team forms the products of consecutive entries in scratch, then rows are summed from there
   };
   Kernel kernel = Kernel::automatic;
-  int lanes = 0;           ///< vector lanes a row: a power of two up to the warp width; 0: chosen
-  int team_threads = 0;    ///< threads a team, lanes included; 0: chosen
-  bool long_rows = true;   ///< rows of more than `long_row_length` entries may exist: they get teams of their own
+  int lanes = 0;          ///< vector lanes a row: a power of two up to the warp width; 0: chosen
+  int team_threads = 0;   ///< threads a team, lanes included; 0: chosen
+  bool long_rows = true;  ///< rows of more than `long_row_length` entries may exist: they get teams of their own
   index_t long_row_length = 0;
 
   [[nodiscard]] std::string text() const;  ///< "vector=4", "stream=256x4"

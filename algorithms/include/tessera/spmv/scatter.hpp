@@ -23,11 +23,9 @@ struct SpmvScatter {
   static void launch(const Space& exec, const SpmvProblem<Types>& p) {
     const int lanes = host ? 1 : p.shape.lanes;
     const int team = host ? 1 : p.shape.team_threads / lanes;
-    const SpmvScatter kernel{SpmvTerms<Types>(p),
-                             ProductOutput<Scalar>(p.alpha, p.beta, p.y),
+    const SpmvScatter kernel{SpmvTerms<Types>(p), ProductOutput<Scalar>(p.alpha, p.beta, p.y),
                              SpmvRowBlocks<Types, Space>(exec, p.a, team),
-                             p.shape.long_rows ? p.shape.long_row_length : p.a.nnz,
-                             host && exec.concurrency() == 1};
+                             p.shape.long_rows ? p.shape.long_row_length : p.a.nnz, host && exec.concurrency() == 1};
     Kokkos::parallel_for("tessera::spmv::scatter", Teams<Space>(exec, kernel.blocks.league(), team, lanes), kernel);
   }
 

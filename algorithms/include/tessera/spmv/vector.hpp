@@ -23,8 +23,9 @@ struct SpmvVector {
   static void launch(const Space& exec, const SpmvProblem<Types>& p) {
     const int lanes = host ? 1 : p.shape.lanes;
     const int team = host ? 1 : p.shape.team_threads / lanes;
-    const SpmvVector kernel{SpmvTerms<Types>(p), ProductOutput<Scalar>(p.alpha, p.beta, p.y), SpmvRowBlocks<Types, Space>(exec, p.a, team),
-                            lanes, p.shape.long_rows ? p.shape.long_row_length : p.a.nnz};
+    const SpmvVector kernel{SpmvTerms<Types>(p), ProductOutput<Scalar>(p.alpha, p.beta, p.y),
+                            SpmvRowBlocks<Types, Space>(exec, p.a, team), lanes,
+                            p.shape.long_rows ? p.shape.long_row_length : p.a.nnz};
     Kokkos::parallel_for("tessera::spmv::vector", Teams<Space>(exec, kernel.blocks.league(), team, lanes), kernel);
   }
 
