@@ -121,7 +121,7 @@ struct TransposeTiles {
   TESSERA_INLINE_FUNCTION void through_scratch(const Member& team, const T* x, T* y, int rows, int columns) const {
     constexpr int chunks = height / block;  // in a row of the transposed tile
     constexpr int threads = Shape::threads;
-    T* const scratch = static_cast<T*>(team.team_shmem().get_shmem_aligned(Shape::scratch, 16));
+    T* const scratch = static_cast<T*>(team.team_shmem().get_shmem_aligned(std::size_t{Shape::scratch}, 16));
     const int id = static_cast<int>(team.team_rank());
     const auto place = [](int chunk, int j) { return j * height + (chunk ^ (j / block & 7)) * block; };
     if (Vectors && rows == height && columns == width) {
@@ -165,7 +165,7 @@ struct TransposeInPlace {
   bool conj;
 
   KOKKOS_FUNCTION void operator()(const typename Teams<Space>::member_type& team) const {
-    T* const upper = static_cast<T*>(team.team_shmem().get_shmem_aligned(scratch, 16));
+    T* const upper = static_cast<T*>(team.team_shmem().get_shmem_aligned(std::size_t{scratch}, 16));
     T* const lower = upper + side * pitch;
     const int id = static_cast<int>(team.team_rank()), size = static_cast<int>(team.team_size());
     for (index_t tile = team.league_rank(); tile < across * across; tile += team.league_size()) {
