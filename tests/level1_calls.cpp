@@ -51,9 +51,11 @@ void watch() {
     if (recording != nullptr && fence.find("Profile Tool Fence") == std::string::npos)
       recording->fences.push_back(fence);
   });
-  tools::set_allocate_data_callback([](Kokkos::Profiling::SpaceHandle, const char* name, const void*, std::uint64_t) {
-    if (recording != nullptr) recording->allocations.emplace_back(name);
-  });
+  tools::set_allocate_data_callback(
+      [](Kokkos::Profiling::SpaceHandle, const char* name, const void*, std::uint64_t bytes) {
+        // Kokkos 5.0 notes a scratch of nothing at each team launch
+        if (recording != nullptr && bytes > 0) recording->allocations.emplace_back(name);
+      });
 }
 
 Events record(const std::function<void()>& call) {

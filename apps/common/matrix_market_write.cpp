@@ -116,10 +116,10 @@ void put_csr(Sink& sink, const Csr<Scalar, Ordinal, Offset>& m, const WriteOptio
   }
   std::string& text = sink.text();
   put_banner(text, "coordinate", field_word<Scalar>, options);
-  for (const std::int64_t n : {m.header.rows, m.header.columns}) {
-    put_number(text, n);
-    text += ' ';
-  }
+  put_number(text, m.header.rows);
+  text += ' ';
+  put_number(text, m.header.columns);
+  text += ' ';
   put_number(text, written);
   text += '\n';
   for (std::int64_t i = 0; i < rows; ++i)

@@ -46,8 +46,7 @@ struct GemvColumns {
       s.rows = across * pack;
       s.row_blocks = ceil_div(rows, s.rows);
       constexpr index_t team = machine<Space>::team_threads;
-      // more threads a team where there are few teams
-      s.threads = static_cast<int>(s.row_blocks * team < places / 4 ? 2 * team : team);
+      s.threads = static_cast<int>(team);
       s.per_row = s.threads / across;
       const index_t useful = at_least(columns / (loads * s.per_row), 1);
       if (adds_atomically<T>) s.segments = at_least(at_most(places / 2 / (s.row_blocks * s.threads), useful), 1);

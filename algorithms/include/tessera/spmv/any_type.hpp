@@ -57,17 +57,23 @@ struct RowLengths {
   }
 };
 
+/// One value from the space's memory, waited for.
+template <class T, class Space>
+index_t fetch_index(const Space& exec, const T* from) {
+  using One = Kokkos::View<const T, typename Space::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  T value{};
+  Kokkos::deep_copy(exec, value, One(from));
+  exec.fence("tessera::spmv::fetch");
+  return static_cast<index_t>(value);
+}
+
 template <class Offset, class Space>
 RowStatistics row_statistics(const Space& exec, index_t rows, const Offset* row_offsets) {
   const Region region("tessera::spmv::statistics");
   RowStatistics s;
   if (rows == 0) return s;
-  using Ends = Kokkos::View<const Offset*, Kokkos::LayoutStride, typename Space::memory_space,
-                            Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  Kokkos::View<Offset[2], Kokkos::HostSpace> ends("tessera::spmv::ends");
-  Kokkos::deep_copy(exec, ends, Ends(row_offsets, Kokkos::LayoutStride(2, static_cast<std::size_t>(rows))));
-  exec.fence("tessera::spmv::ends");
-  const index_t about = (static_cast<index_t>(ends(1)) - static_cast<index_t>(ends(0))) / rows;
+  // two single copies: a strided one to the host is not allowed from a device
+  const index_t about = (fetch_index(exec, row_offsets + rows) - fetch_index(exec, row_offsets)) / rows;
   double sum = 0, squares = 0;
   Kokkos::parallel_reduce("tessera::spmv::statistics", Range<Space>(exec, 0, rows),
                           RowLengths<Offset>{row_offsets, about}, Kokkos::Min<index_t>(s.shortest),
@@ -105,20 +111,12 @@ CsrFault find_csr_fault(const Space& exec, const CsrRef<Types>& a) {
   constexpr index_t none = std::numeric_limits<index_t>::max();
   CsrFault fault;
   index_t first = none;
-  const auto fetch = [&exec](const auto* from) {
-    using T = std::remove_cvref_t<decltype(*from)>;
-    using One = Kokkos::View<const T, typename Space::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-    T value{};
-    Kokkos::deep_copy(exec, value, One(from));
-    exec.fence("tessera::csr_matrix::fault");
-    return static_cast<index_t>(value);
-  };
   Kokkos::parallel_reduce("tessera::csr_matrix::check_rows", Range<Space>(exec, 0, a.rows),
                           FaultyRow<typename Types::offset>{a.row_offsets, a.rows, a.nnz}, Kokkos::Min<index_t>(first));
   if (first != none) {
     fault.row = first;
-    fault.before = fetch(a.row_offsets + first);
-    fault.after = fetch(a.row_offsets + first + 1);
+    fault.before = fetch_index(exec, a.row_offsets + first);
+    fault.after = fetch_index(exec, a.row_offsets + first + 1);
     return fault;
   }
   first = none;
@@ -127,7 +125,7 @@ CsrFault find_csr_fault(const Space& exec, const CsrRef<Types>& a) {
                           FaultyEntry<typename Types::ordinal>{a.columns, a.cols}, Kokkos::Min<index_t>(first));
   if (first != none) {
     fault.entry = first;
-    fault.column = fetch(a.columns + first);
+    fault.column = fetch_index(exec, a.columns + first);
   }
   return fault;
 }
