@@ -81,8 +81,8 @@ FAULTS = [
     ("labels", "apps/a/b.cpp", SPDX + "auto v = f(Kokkos::view_alloc(exec, \"tmp\"));\n"),
     ("global_fence", "algorithms/src/x/a.cpp", SPDX + "Kokkos::fence();\n"),
     ("machine_paths", "docs/a.md", "Look into /home/ann/tessera.\n"),
-    ("machine_paths", "cmake/A.cmake", "# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\nset(a \"/root/kokkos\")\n"),
-    ("machine_paths", "dev", "# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\ncurl http://deb.debian.org/debian\n"),
+    ("machine_paths", "cmake/A.cmake", "# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\nset(a \"/" "root/kokkos\")\n"),
+    ("machine_paths", "dev", "# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\ncurl http://deb." "debian" ".org/x\n"),
     ("once", "core/include/tessera/core/a.hpp", SPDX + "int i;\n"),
 ]
 
