@@ -63,7 +63,7 @@ struct GemmProblem {
 struct GemmSignature {
   index_t m = 0, n = 0, k = 0;
   index_t strides[6] = {};       ///< of A, B and C; 0 where the extent is at most 1
-  std::uint64_t alignments = 0;  ///< log2 of the operands' alignment in bytes, at most 8; a byte each
+  std::uint64_t alignments = 0;  ///< log2 of the operands' alignment in bytes, at most 4; a byte each
   std::uint64_t flags = 0;       ///< conjugation of A and B, precision, scalars on the host, threads
 
   bool operator==(const GemmSignature&) const = default;
@@ -81,9 +81,10 @@ template <class Types>
     s.strides[2 + d] = stride(p.b, d);
     s.strides[4 + d] = stride(p.c, d);
   }
+  // 16 bytes are the widest access of any path; more would only tell two good addresses apart
   const auto alignment = [](const void* pointer) -> std::uint64_t {
     const auto bits = reinterpret_cast<std::uintptr_t>(pointer);
-    return bits % 256 == 0 ? 8 : static_cast<std::uint64_t>(__builtin_ctzll(bits));
+    return bits % 16 == 0 ? 4 : static_cast<std::uint64_t>(__builtin_ctzll(bits));
   };
   s.alignments = alignment(p.a.pointer) | alignment(p.b.pointer) << 8 | alignment(p.c.pointer) << 16;
   s.flags = (p.a.conj ? 1u : 0u) | (p.b.conj ? 2u : 0u) | (p.alpha.on_host() ? 4u : 0u) | (p.beta.on_host() ? 8u : 0u) |
