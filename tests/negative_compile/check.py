@@ -22,7 +22,7 @@ def names(concept, text):
     """g++ says "required for the satisfaction of 'View<V>'", clang "because 'int' does not satisfy 'View'" or "because
     'View<int>' evaluated to false"."""
     return re.search(rf"required for the satisfaction of '{concept}<|does not satisfy '{concept}'|"
-                     rf"because '{concept}<[^\n]*evaluated to false", text) is not None
+                     rf"because '(?:tessera::)?{concept}<[^\n]*evaluated to false", text) is not None
 
 
 def main():

@@ -48,6 +48,8 @@ template <tessera::ScalarView V>
 void wants_scalar(const V&) {}
 template <tessera::MutableScalarView V>
 void wants_mutable_scalar(const V&) {}
+template <tessera::ScalarOf<double> S>
+void wants_scalar_of_double(const S&) {}
 
 }  // namespace
 
@@ -75,6 +77,8 @@ void calls() {
   wants_mutable_vector(tessera::conjugated(x));  // conjugating reals changes nothing
   wants_scalar(fixed_scalar);
   wants_mutable_scalar(s);
+  wants_scalar_of_double(2);
+  wants_scalar_of_double(s);
 #else
   tessera::axpby(0, 2.0, x, 1.0, y);                          // refused by: ExecutionSpace
   tessera::axpby(x, 2.0, x, 1.0, y);                          // refused by: ExecutionSpace
@@ -82,8 +86,12 @@ void calls() {
   tessera::axpby(exec, 2.0, numbers.data(), 1.0, y);          // refused by: View
   tessera::axpby(exec, 2.0, x, 1.0, fixed);                   // refused by: MutableView
   tessera::axpby(exec, 2.0, z, 1.0, tessera::conjugated(z));  // refused by: MutableView
-  tessera::axpby(exec, std::string("2"), x, 1.0, y);          // refused by: ScalarOf
-  tessera::axpby(exec, 2.0, x, narrow, y);                    // refused by: ScalarOf
+  tessera::axpby(exec, std::string("2"), x, 1.0, y);          // refused by: ScalarFor
+  tessera::axpby(exec, 2.0, x, narrow, y);                    // refused by: ScalarFor
+  tessera::axpby(exec, FarView<double, 0>(), x, 1.0, y);      // refused by: ScalarFor
+  tessera::gemv(exec, 1.0, a, x, FarView<double, 0>(), y);    // refused by: ScalarFor
+  wants_scalar_of_double(std::string("2"));                   // refused by: ScalarOf
+  wants_scalar_of_double(narrow);                             // refused by: ScalarOf
   tessera::axpby(exec, 2.0, FarView<double, 1>(), 1.0, y);    // refused by: AccessibleFrom
   tessera::axpby(exec, 2.0, x, 1.0, FarView<double, 1>());    // refused by: AccessibleFrom
   tessera::gemv(exec, 1.0, a, x, 0.0, fixed);                 // refused by: MutableVectorView

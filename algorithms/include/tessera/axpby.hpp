@@ -23,8 +23,8 @@ void run_axpby(const Space& exec, const AxpbyProblem<T>& problem);  // defined i
 /// \param y      same rank and extents as x
 /// \throws Error where extents differ, or y partly overlaps x
 /// Source: BLAS level 1 (axpby extension).
-template <ExecutionSpace Space, View XV, MutableView YV, ScalarOf<accumulator_t<value_t<YV>>> Alpha,
-          ScalarOf<accumulator_t<value_t<YV>>> Beta>
+template <ExecutionSpace Space, View XV, MutableView YV, ScalarFor<accumulator_t<value_t<YV>>, Space> Alpha,
+          ScalarFor<accumulator_t<value_t<YV>>, Space> Beta>
   requires(AccessibleFrom<XV, Space> && AccessibleFrom<YV, Space> && std::same_as<value_t<XV>, value_t<YV>> &&
            (rank_v<XV> == 1 || rank_v<XV> == 2) && rank_v<XV> == rank_v<YV>)
 void axpby(const Space& exec, const Alpha& alpha, const XV& x, const Beta& beta, const YV& y,

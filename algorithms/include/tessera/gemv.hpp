@@ -30,7 +30,7 @@ void run_gemv(const Space& exec, const GemvProblem<T>& problem);  // defined in 
 /// \throws Error where extents differ, or y overlaps A or x
 /// Source: BLAS level 2 (gemv).
 template <ExecutionSpace Space, MatrixView AV, VectorView XV, MutableVectorView YV,
-          ScalarOf<accumulator_t<value_t<YV>>> Alpha, ScalarOf<accumulator_t<value_t<YV>>> Beta>
+          ScalarFor<accumulator_t<value_t<YV>>, Space> Alpha, ScalarFor<accumulator_t<value_t<YV>>, Space> Beta>
   requires(AccessibleFrom<AV, Space> && AccessibleFrom<XV, Space> && AccessibleFrom<YV, Space> &&
            std::same_as<value_t<AV>, value_t<YV>> && std::same_as<value_t<XV>, value_t<YV>>)
 void gemv(const Space& exec, const Alpha& alpha, const AV& a, const XV& x, const Beta& beta, const YV& y,

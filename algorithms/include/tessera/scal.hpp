@@ -18,7 +18,7 @@ void run_scal(const Space& exec, const ScalProblem<T>& problem);  // defined in 
 /// \param alpha  host value, or rank-0 view in memory that exec reads, of accumulator_t<T>
 /// \param x      rank 1 or 2, any strides
 /// Source: BLAS level 1 (scal).
-template <ExecutionSpace Space, MutableView XV, ScalarOf<accumulator_t<value_t<XV>>> Alpha>
+template <ExecutionSpace Space, MutableView XV, ScalarFor<accumulator_t<value_t<XV>>, Space> Alpha>
   requires(AccessibleFrom<XV, Space> && (rank_v<XV> == 1 || rank_v<XV> == 2))
 void scal(const Space& exec, const Alpha& alpha, const XV& x,
           std::source_location /*where*/ = std::source_location::current()) {

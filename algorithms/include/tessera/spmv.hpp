@@ -84,7 +84,8 @@ class SpmvPlan {
   /// As tessera::spmv with the plan's op.
   /// \throws Error where A is not the matrix that was planned for
   template <ExecutionSpace Space, class Scalar, class Ordinal, class Offset, class MemorySpace, VectorView XV,
-            MutableVectorView YV, ScalarOf<accumulator_t<Scalar>> Alpha, ScalarOf<accumulator_t<Scalar>> Beta>
+            MutableVectorView YV, ScalarFor<accumulator_t<Scalar>, Space> Alpha,
+            ScalarFor<accumulator_t<Scalar>, Space> Beta>
     requires(AccessibleFrom<XV, Space> && AccessibleFrom<YV, Space> && std::same_as<value_t<XV>, Scalar> &&
              std::same_as<value_t<YV>, Scalar>)
   void run(const Space& exec, const Alpha& alpha, const CsrMatrix<Scalar, Ordinal, Offset, MemorySpace>& a, const XV& x,
@@ -138,7 +139,8 @@ template <ExecutionSpace Space, class Scalar, class Ordinal, class Offset, class
 /// \throws Error where sizes differ, y overlaps x or A, or a path is forced that cannot run
 /// Source: sparse BLAS level 2 (usmv).
 template <ExecutionSpace Space, class Scalar, class Ordinal, class Offset, class MemorySpace, VectorView XV,
-          MutableVectorView YV, ScalarOf<accumulator_t<Scalar>> Alpha, ScalarOf<accumulator_t<Scalar>> Beta>
+          MutableVectorView YV, ScalarFor<accumulator_t<Scalar>, Space> Alpha,
+          ScalarFor<accumulator_t<Scalar>, Space> Beta>
   requires(AccessibleFrom<XV, Space> && AccessibleFrom<YV, Space> && std::same_as<value_t<XV>, Scalar> &&
            std::same_as<value_t<YV>, Scalar>)
 void spmv(const Space& exec, const Alpha& alpha, const CsrMatrix<Scalar, Ordinal, Offset, MemorySpace>& a, const XV& x,
