@@ -3,10 +3,10 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <complex>
 #include <cstring>
 #include <limits>
 #include <random>
+#include <support/values.hpp>
 #include <utility>
 #include <vector>
 
@@ -18,38 +18,7 @@ using tessera::index_t;
 
 namespace {
 
-using Wide = std::complex<long double>;
-
-template <class T>
-Wide wide(const T& v) {
-  if constexpr (tessera::is_complex_v<T>)
-    return {static_cast<long double>(v.real()), static_cast<long double>(v.imag())};
-  else
-    return {static_cast<long double>(v), 0.0L};
-}
-
-template <class T>
-T random_value(std::mt19937& gen) {
-  if constexpr (std::is_integral_v<T>) {
-    return static_cast<T>(std::uniform_int_distribution<int>(-9, 9)(gen));
-  } else if constexpr (tessera::is_complex_v<T>) {
-    std::uniform_real_distribution<double> d(-1, 1);
-    const auto re = static_cast<typename T::value_type>(d(gen));
-    return T(re, static_cast<typename T::value_type>(d(gen)));
-  } else {
-    return T(std::uniform_real_distribution<float>(-1, 1)(gen));
-  }
-}
-
-template <class T>
-T poison() {
-  if constexpr (std::is_integral_v<T>)
-    return std::numeric_limits<T>::max() / 2;
-  else if constexpr (tessera::is_complex_v<T>)
-    return T(std::numeric_limits<typename T::value_type>::quiet_NaN(), 1);
-  else
-    return T(std::numeric_limits<float>::quiet_NaN());
-}
+using namespace test_values;
 
 /// Elements of a matrix (a vector where cols is 1) in memory with a step between neighbours, padding between lines and
 /// a margin; all that is not an element is poison and must stay so.

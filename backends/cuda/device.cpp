@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <cuda_runtime_api.h>
-#include <map>
-#include <mutex>
+#include <string>
 #include <vector>
 
 #include <tessera/backends/architecture.hpp>
 #include <tessera/backends/cuda/device.hpp>
+#include <tessera/backends/gpu_devices.hpp>
 #include <tessera/core/error.hpp>
 #include <tessera/core/log.hpp>
 #include <tessera/core/scope_guard.hpp>
@@ -28,25 +28,11 @@ int attribute(cudaDeviceAttr which, int ordinal) {
 DeviceInfo ask(int ordinal) {
   cudaDeviceProp p{};
   check(cudaGetDeviceProperties(&p, ordinal), "asking for the device's properties");
-  DeviceInfo info;
-  info.id = ordinal;
-  info.name = p.name;
-  info.space = "Cuda";
-  info.major = p.major;
-  info.minor = p.minor;
-  info.architecture = std::to_string(p.major) + "." + std::to_string(p.minor);
-  info.architecture_built = TESSERA_GPU_ARCH;
-  info.key = "gpu" + std::to_string(ordinal) + ":" + info.name + ":" + info.architecture;
-  info.units = p.multiProcessorCount;
-  info.warp_width = p.warpSize;
-  info.simd_width_bytes = 16;
+  DeviceInfo info = backends::describe_gpu(ordinal, p, "Cuda", std::to_string(p.major) + "." + std::to_string(p.minor),
+                                           TESSERA_GPU_ARCH);
   info.clock_ghz = attribute(cudaDevAttrClockRate, ordinal) / 1e6;
-  info.memory_bytes = static_cast<std::int64_t>(p.totalGlobalMem);
-  info.l2_bytes = p.l2CacheSize;
   info.scratch_bytes_per_team = static_cast<std::int64_t>(p.sharedMemPerBlockOptin);
   info.registers_per_unit = p.regsPerMultiprocessor;
-  info.max_threads_per_unit = p.maxThreadsPerMultiProcessor;
-  info.links = "PCI bus " + std::to_string(p.pciBusID);
   return info;
 }
 
@@ -61,9 +47,6 @@ std::vector<int> built_for() {
 #endif
 }
 
-}  // namespace
-
-namespace {
 std::string dotted(int version) {  // 13000
   return version > 0 ? std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10) : "?";
 }
@@ -84,13 +67,7 @@ int device_count() {
   return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
 }
 
-const DeviceInfo& device_info(int ordinal) {
-  static std::mutex mutex;
-  static std::map<int, DeviceInfo> known;
-  const std::scoped_lock lock(mutex);
-  const auto found = known.find(ordinal);
-  return found != known.end() ? found->second : known.emplace(ordinal, ask(ordinal)).first->second;
-}
+const DeviceInfo& device_info(int ordinal) { return backends::asked_once(ordinal, ask); }
 
 std::uint64_t stream_id(cudaStream_t stream) {
   unsigned long long id = 0;

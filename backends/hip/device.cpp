@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <hip/hip_runtime_api.h>
-#include <map>
-#include <mutex>
+#include <string>
 #include <vector>
 
 #include <tessera/backends/architecture.hpp>
+#include <tessera/backends/gpu_devices.hpp>
 #include <tessera/backends/hip/device.hpp>
 #include <tessera/core/error.hpp>
 #include <tessera/core/log.hpp>
@@ -28,31 +28,13 @@ int attribute(hipDeviceAttribute_t which, int ordinal) {
 DeviceInfo ask(int ordinal) {
   hipDeviceProp_t p{};
   check(hipGetDeviceProperties(&p, ordinal), "asking for the device's properties");
-  DeviceInfo info;
-  info.id = ordinal;
-  info.name = p.name;
-  info.space = "HIP";
-  info.major = p.major;
-  info.minor = p.minor;
-  info.architecture = p.gcnArchName;
-  info.architecture_built = TESSERA_GPU_ARCH;
-  info.key = "gpu" + std::to_string(ordinal) + ":" + info.name + ":" + info.architecture;
-  info.units = p.multiProcessorCount;
-  info.warp_width = p.warpSize;
-  info.simd_width_bytes = 16;
+  DeviceInfo info = backends::describe_gpu(ordinal, p, "HIP", p.gcnArchName, TESSERA_GPU_ARCH);
   info.clock_ghz = attribute(hipDeviceAttributeClockRate, ordinal) / 1e6;
-  info.memory_bytes = static_cast<std::int64_t>(p.totalGlobalMem);
-  info.l2_bytes = p.l2CacheSize;
   info.scratch_bytes_per_team = static_cast<std::int64_t>(p.sharedMemPerBlock);
   info.registers_per_unit = p.regsPerBlock;
-  info.max_threads_per_unit = p.maxThreadsPerMultiProcessor;
-  info.links = "PCI bus " + std::to_string(p.pciBusID);
   return info;
 }
 
-}  // namespace
-
-namespace {
 std::string dotted(int version) {  // HIP_VERSION: major * 10^7 + minor * 10^5 + patch
   return version > 0 ? std::to_string(version / 10000000) + "." + std::to_string(version % 10000000 / 100000) : "?";
 }
@@ -73,13 +55,7 @@ int device_count() {
   return hipGetDeviceCount(&count) == hipSuccess ? count : 0;
 }
 
-const DeviceInfo& device_info(int ordinal) {
-  static std::mutex mutex;
-  static std::map<int, DeviceInfo> known;
-  const std::scoped_lock lock(mutex);
-  const auto found = known.find(ordinal);
-  return found != known.end() ? found->second : known.emplace(ordinal, ask(ordinal)).first->second;
-}
+const DeviceInfo& device_info(int ordinal) { return backends::asked_once(ordinal, ask); }
 
 std::uint64_t stream_id(hipStream_t stream) {
   // HIP has no ids of streams before ROCm 7. An address may come again after its stream has died; what is kept by

@@ -5,11 +5,10 @@
 /// Random CSR matrices, their dense reference in long double, and every way of calling spmv on them.
 
 #include <catch2/catch_test_macros.hpp>
-#include <complex>
-#include <cstring>
 #include <limits>
 #include <random>
 #include <string>
+#include <support/values.hpp>
 #include <type_traits>
 #include <vector>
 
@@ -23,43 +22,7 @@ using tessera::SpmvShape;
 
 namespace csr_checks {
 
-using Wide = std::complex<long double>;
-
-template <class T>
-Wide wide(const T& v) {
-  if constexpr (tessera::is_complex_v<T>)
-    return {static_cast<long double>(v.real()), static_cast<long double>(v.imag())};
-  else
-    return {static_cast<long double>(v), 0.0L};
-}
-
-template <class T>
-T random_value(std::mt19937& gen) {
-  if constexpr (std::is_integral_v<T>) {
-    return static_cast<T>(std::uniform_int_distribution<int>(-9, 9)(gen));
-  } else if constexpr (tessera::is_complex_v<T>) {
-    std::uniform_real_distribution<double> d(-1, 1);
-    const auto re = static_cast<typename T::value_type>(d(gen));
-    return T(re, static_cast<typename T::value_type>(d(gen)));
-  } else {
-    return static_cast<T>(std::uniform_real_distribution<double>(-1, 1)(gen));
-  }
-}
-
-template <class T>
-T poison() {
-  if constexpr (std::is_integral_v<T>)
-    return std::numeric_limits<T>::min() / 3;
-  else if constexpr (tessera::is_complex_v<T>)
-    return T(std::numeric_limits<typename T::value_type>::quiet_NaN(), 1);
-  else
-    return std::numeric_limits<T>::quiet_NaN();
-}
-
-template <class T>
-bool same_bits(const T& a, const T& b) {
-  return std::memcmp(&a, &b, sizeof(T)) == 0;
-}
+using namespace test_values;
 
 /// A random matrix whose row r has lengths[r] entries, at random columns (which may repeat).
 template <class T>

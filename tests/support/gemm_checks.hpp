@@ -7,11 +7,11 @@
 #include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
-#include <complex>
 #include <cstring>
 #include <limits>
 #include <random>
 #include <string>
+#include <support/values.hpp>
 #include <type_traits>
 #include <vector>
 
@@ -24,15 +24,8 @@ using tessera::index_t;
 
 namespace gemm_checks {
 
-using Wide = std::complex<long double>;
-
-template <class T>
-Wide wide(const T& v) {
-  if constexpr (tessera::is_complex_v<T>)
-    return {static_cast<long double>(v.real()), static_cast<long double>(v.imag())};
-  else
-    return {static_cast<long double>(v), 0.0L};
-}
+using test_values::wide;
+using test_values::Wide;
 
 template <class T>
 T narrow(const Wide& v) {
