@@ -47,13 +47,14 @@ function(tessera_redirect_to_nvcc target)
     execute_process(COMMAND "${TESSERA_NVCC}" --version OUTPUT_VARIABLE version ERROR_QUIET)
     string(SHA256 identity "${version} ${CMAKE_CXX_COMPILER} ${CMAKE_CXX_COMPILER_VERSION}")
     list(JOIN launcher "' '" words)
-    # nvcc_wrapper is a script: what decides the object is the nvcc and the host compiler behind it
+    # nvcc_wrapper is a script: what decides the object is the nvcc and the host compiler behind it. And nvcc -E gives
+    # the device's pass alone: by that text ccache would take a changed #if of host code for the same (so: DEPEND).
     file(CONFIGURE OUTPUT "${script}" @ONLY CONTENT [=[#!/bin/sh
 # made by tessera_kokkos_target: runs a command of the C++ compiler with nvcc, any other as it stands
 [ "$1" = '@CMAKE_CXX_COMPILER@' ] || exec "$@"
 shift
 export NVCC_WRAPPER_DEFAULT_COMPILER='@CMAKE_CXX_COMPILER@'
-export CCACHE_COMPILERTYPE=nvcc CCACHE_COMPILERCHECK='string:@identity@'
+export CCACHE_DEPEND=1 CCACHE_COMPILERTYPE=nvcc CCACHE_COMPILERCHECK='string:@identity@'
 exec '@words@' '@Kokkos_NVCC_WRAPPER@' "$@"
 ]=])
     file(CHMOD "${script}" PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE)
