@@ -9,7 +9,7 @@ tessera_test(level1_calls LIBRARIES tessera::axpby tessera::scal tessera::dot te
 
 # the narrow floats against the toolkit's own, bit for bit on the device
 if("Cuda" IN_LIST TESSERA_SPACES)
-  add_executable(test_device_types_Cuda "${PROJECT_SOURCE_DIR}/backends/cuda/tests/device_types.cpp" support/main.cpp)
+  add_executable(test_device_types_Cuda "${PROJECT_SOURCE_DIR}/backends/cuda/tests/device_types.cpp" $<TARGET_OBJECTS:test_main>)
   target_link_libraries(test_device_types_Cuda PRIVATE Catch2::Catch2 tessera::backends)
   tessera_kokkos_target(test_device_types_Cuda)
   add_test(NAME device_types.Cuda COMMAND test_device_types_Cuda)
