@@ -64,6 +64,26 @@ TEMPLATE_TEST_CASE("transpose at the edges of its tiles (A5)", "[transpose]", TE
   check<T>(left(3, 5000), left(5000, 3));
 }
 
+TEMPLATE_TEST_CASE("transpose of narrow matrices", "[transpose]", TESSERA_ELEMENT_TYPES) {
+  using T = TestType;
+  for (const index_t n : {2, 3, 5, 7, 9, 13, 15, 31})
+    for (const index_t m : {1023, 1024, 4097}) {
+      check<T>(left(m, n), left(n, m), true);
+      check<T>(left(n, m), left(m, n));
+      check<T>(left(m, n, 5), left(n, m, 2));
+      check<T>(left(n, m, 3), left(m, n, 1), true);
+    }
+}
+
+TEST_CASE("transpose of matrices that no cache holds", "[transpose]") {
+  check<float>(left(2400, 2400), left(2400, 2400));
+  check<float>(left(2403, 2395), left(2395, 2403, 5));
+  check<float>(left(7, 600'000), left(600'000, 7));
+  check<float>(left(1'500'000, 3), left(3, 1'500'000));
+  using C = Kokkos::complex<double>;
+  check<C>(left(1032, 1032), left(1032, 1032), true);
+}
+
 TEMPLATE_TEST_CASE("transpose of any strides and alignment", "[transpose]", TESSERA_ELEMENT_TYPES) {
   using T = TestType;
   check<T>(left(100, 70, 28), left(70, 100, 58));  // aligned columns with gaps

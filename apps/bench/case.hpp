@@ -108,6 +108,7 @@ template <class T>
   if constexpr (std::is_same_v<T, float>) return "fp32";
   if constexpr (std::is_same_v<T, half>) return "fp16";
   if constexpr (std::is_same_v<T, bfloat16>) return "bf16";
+  if constexpr (std::is_same_v<T, Kokkos::complex<double>>) return "complex fp64";
   return "?";
 }
 

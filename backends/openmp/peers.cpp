@@ -237,12 +237,36 @@ Peers stencil7(const Queue& /*queue*/, index_t nx, index_t ny, index_t nz, T cen
 }
 
 template <class T>
+Peers stencil27(const Queue& /*queue*/, index_t nx, index_t ny, index_t nz, T center, T face, T edge, T corner,
+                const T* u, T* v) {
+  return {{"OpenMP loop", [=] {
+             const index_t sx = ny * nz, sy = nz;
+#pragma omp parallel for collapse(2) schedule(static)
+             for (index_t i = 1; i < nx - 1; ++i)
+               for (index_t j = 1; j < ny - 1; ++j) {
+                 const T* const p = u + i * sx + j * sy;
+                 T* const q = v + i * sx + j * sy;
+                 const T *const a = p - sx, *const b = p + sx;
+#pragma omp simd
+                 for (index_t k = 1; k < nz - 1; ++k)
+                   q[k] = center * p[k] + face * (p[k - 1] + p[k + 1] + p[k - sy] + p[k + sy] + a[k] + b[k]) +
+                          edge * (p[k - sy - 1] + p[k - sy + 1] + p[k + sy - 1] + p[k + sy + 1] + a[k - 1] + a[k + 1] +
+                                  a[k - sy] + a[k + sy] + b[k - 1] + b[k + 1] + b[k - sy] + b[k + sy]) +
+                          corner * (a[k - sy - 1] + a[k - sy + 1] + a[k + sy - 1] + a[k + sy + 1] + b[k - sy - 1] +
+                                    b[k - sy + 1] + b[k + sy - 1] + b[k + sy + 1]);
+               }
+           }}};
+}
+
+template <class T>
 struct Instantiate {
   static constexpr auto all = std::tuple(&axpy<T>, &scal<T>, &dot<T>, &nrm2<T>, &asum<T>, &iamax<T>, &gemv<T>,
-                                         &transpose<T>, &spmv<T>, &stencil7<T>);
+                                         &transpose<T>, &spmv<T>, &stencil7<T>, &stencil27<T>);
 };
 template struct Instantiate<float>;
 template struct Instantiate<double>;
+template Peers transpose(const Queue&, index_t, index_t, const Kokkos::complex<double>*, index_t,
+                         Kokkos::complex<double>*, index_t);
 template Peers gemm(const Queue&, bool, bool, index_t, index_t, index_t, float, const float*, index_t, const float*,
                     index_t, float, float*, index_t);
 template Peers gemm(const Queue&, bool, bool, index_t, index_t, index_t, double, const double*, index_t, const double*,

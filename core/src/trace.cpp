@@ -38,15 +38,18 @@ thread_local std::vector<std::string> open_regions;
 
 }  // namespace
 
-Region::Region(std::string name) : m_name(std::move(name)), m_timed(timings_on()) {
-  Kokkos::Profiling::pushRegion(m_name);
+bool Region::watched() { return timings_on() || Kokkos::Tools::profileLibraryLoaded(); }
+
+void Region::open(std::string name) {
+  Kokkos::Profiling::pushRegion(name);
+  m_timed = timings_on();
   if (m_timed) {
-    open_regions.push_back(m_name);
+    open_regions.push_back(std::move(name));
     m_start = std::chrono::steady_clock::now();
   }
 }
 
-Region::~Region() {
+void Region::close() {
   if (m_timed) {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - m_start).count();
     {

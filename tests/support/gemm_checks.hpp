@@ -305,6 +305,8 @@ std::vector<Setup> edge_setups() {
       for (const index_t k : {1, 9, 16}) all.push_back({.m = m, .n = n, .k = k});
   for (const index_t k : round(Config::bk)) all.push_back({.m = 17, .n = 29, .k = k});
   for (const index_t m : round(Config::mc)) all.push_back({.m = m, .n = 5, .k = 7});
+  // more than a second-level cache holds: packed on hosts, whatever the strides
+  all.push_back({.m = Config::mc + 1, .n = 2 * Config::nr + 1, .k = Config::bk + 1});
   all.push_back({.m = 5, .n = 2, .k = 1});
   all.push_back({.m = 1, .n = 1, .k = 1});
   all.push_back({.m = 1, .n = 301, .k = 33});

@@ -54,6 +54,7 @@ const Registration registration([] {
   axpy_case<float>(large, is_host_space<Space> ? "2e7" : "2e8", true);
   axpy_case<double>(100'000, "1e5", false);
   axpy_case<double>(1'000'000, "1e6", false);
+  axpy_case<float>(100'000, "1e5", false);
 });
 
 }  // namespace

@@ -72,6 +72,7 @@ const Registration registration([] {
     gemv_case<double>(t, 64, is_host_space<Space> ? 200'000 : 2'000'000, false);
     gemv_case<double>(t, is_host_space<Space> ? 200'000 : 2'000'000, 64, false);
     gemv_case<double>(t, 1000, 1000, false);
+    gemv_case<double>(t, 200, 200, false);
   }
 });
 

@@ -51,6 +51,11 @@ const Registration registration([] {
   transpose_case<double>(n, n, true);
   transpose_case<float>(1000, 1000, false);
   transpose_case<double>(n + 1, n / 2 - 1, false);
+  if constexpr (is_host_space<Space>) {
+    transpose_case<float>(7, 1'000'000, false);
+    transpose_case<float>(1'000'000, 7, false);
+    transpose_case<Kokkos::complex<double>>(n, n, false);
+  }
 });
 
 }  // namespace

@@ -5,6 +5,7 @@
 /// axpby for element types that the library does not bring compiled: include this instead of tessera/axpby.hpp.
 
 #include <tessera/axpby.hpp>
+#include <tessera/core/device.hpp>
 #include <tessera/core/trace.hpp>
 #include <tessera/level1/elementwise.hpp>
 
@@ -45,11 +46,13 @@ template <class T, class Space, Access access, bool Alpha, bool Beta>
 struct AxpbyBody {
   using A = accumulator_t<T>;
   static constexpr int lanes = lanes_of<Space, T, A, access>;
+  static constexpr index_t ahead = 2048 / sizeof(T);  // less than a page: what is stored lies elsewhere in a cache
   const T* x;
   T* y;
   index_t xs, ys;
   A alpha, beta;
   bool conj;  // of x
+  bool far;   // x and y are more than the caches hold
 
   TESSERA_INLINE_FUNCTION void move(index_t in_x, index_t in_y) {
     x += in_x;
@@ -58,6 +61,12 @@ struct AxpbyBody {
   template <int U, int N>
   TESSERA_INLINE_FUNCTION void group(index_t i, index_t step) const {
     const ScaledBy<A, N> a(alpha, conj), b(beta, false);
+    if constexpr (machine<Space>::is_host && access == Access::unit)
+      if (far)
+        for (int u = 0; u < U; ++u) {
+          if constexpr (Alpha) prefetch(x + i + u * step + ahead);
+          if constexpr (Beta) prefetch(y + i + u * step + ahead);
+        }
     vec<T, N> xv[U], yv[U];
     for (int u = 0; u < U; ++u) {
       if constexpr (Alpha) xv[u] = fetch<Space, access, N>(x, xs, i + u * step);
@@ -85,11 +94,11 @@ struct AxpbyKernel {
   T* y;
   index_t xs, ys;
   ScalarRef<A> alpha, beta;
-  bool conj;
+  bool conj, far;
 
   template <bool Alpha, bool Beta, class Visitor>
   TESSERA_INLINE_FUNCTION void call(const Visitor& visitor, const A& a, const A& b) const {
-    AxpbyBody<T, Space, access, Alpha, Beta> body{x, y, xs, ys, a, b, conj};
+    AxpbyBody<T, Space, access, Alpha, Beta> body{x, y, xs, ys, a, b, conj, far};
     visitor(body);
   }
   template <class Visitor>
@@ -116,9 +125,10 @@ void axpby_kernels(const Space& exec, const ElementwiseLabels& labels, const Axp
   PairOfMatrices<T> pair{p.x.pointer,    p.y.pointer,    p.y.extents[0], p.y.extents[1], p.x.strides[0],
                          p.x.strides[1], p.y.strides[0], p.y.strides[1], p.x.conj};
   pair.simplify();
+  const bool far = past_caches(exec, 2.0 * sizeof(T) * static_cast<double>(p.y.size()));
   const auto run = [&]<Access access>(std::integral_constant<Access, access>) {
     run_elementwise(exec, labels, pair,
-                    AxpbyKernel<T, Space, access>{pair.x, pair.y, pair.xs0, pair.ys0, p.alpha, p.beta, pair.conj},
+                    AxpbyKernel<T, Space, access>{pair.x, pair.y, pair.xs0, pair.ys0, p.alpha, p.beta, pair.conj, far},
                     lanes_of<Space, T, accumulator_t<T>, access>);
   };
   if (pair.template unit<Space>())

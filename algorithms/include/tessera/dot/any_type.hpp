@@ -4,6 +4,7 @@
 /// \file
 /// dot for element types that the library does not bring compiled: include this instead of tessera/dot.hpp.
 
+#include <tessera/core/device.hpp>
 #include <tessera/core/trace.hpp>
 #include <tessera/dot.hpp>
 #include <tessera/level1/reduction.hpp>
@@ -27,6 +28,7 @@ struct DotBody {
   const T* y;
   index_t xs, ys;
   bool xc, yc;
+  bool far;  // x and y are more than the caches hold
 
   struct Walker {
     static constexpr int parts = is_complex ? 2 * lanes : lanes;
@@ -43,6 +45,13 @@ struct DotBody {
     }
     template <int U>
     TESSERA_INLINE_FUNCTION void group(index_t i, index_t step) {
+      if constexpr (machine<Space>::is_host && access == Access::unit)
+        if (b.far)
+          for (int u = 0; u < U; ++u) {
+            constexpr index_t ahead = 2048 / sizeof(T);
+            prefetch(b.x + i + u * step + ahead);
+            prefetch(b.y + i + u * step + ahead);
+          }
       vec<T, lanes> xv[U], yv[U];
       for (int u = 0; u < U; ++u) {
         xv[u] = fetch<Space, access, lanes>(b.x, b.xs, i + u * step);
@@ -102,7 +111,9 @@ template <class T, class Space>
 dot_result_t<T> run_dot(const Space& exec, const DotProblem<T>& p) {
   const Region region("tessera::dot[portable]");
   const auto reduce = [&]<Access access>(std::integral_constant<Access, access>) {
-    const DotBody<T, Space, access> body{p.x.pointer, p.y.pointer, p.x.strides[0], p.y.strides[0], p.x.conj, p.y.conj};
+    const bool far = past_caches(exec, 2.0 * sizeof(T) * static_cast<double>(p.x.extents[0]));
+    const DotBody<T, Space, access> body{p.x.pointer, p.y.pointer, p.x.strides[0], p.y.strides[0], p.x.conj,
+                                         p.y.conj,    far};
     return run_reduction(exec, "dot", body, p.x.extents[0], p.result);
   };
   if (unit_access<Space>(p.x.pointer, p.x.strides[0]) && unit_access<Space>(p.y.pointer, p.y.strides[0]))

@@ -11,6 +11,7 @@
 #include <tessera/backends/enabled.hpp>
 #include <tessera/core/trace.hpp>
 #include <tessera/gemm.hpp>
+#include <tessera/gemm/direct.hpp>
 #include <tessera/gemm/kernel.hpp>
 
 namespace tessera::detail {
@@ -108,6 +109,9 @@ void GemmLaunch<Types, Space, Block>::run(const Space& exec, GemmTask<Types> tas
   using Out = typename Types::out;
   using enum GemmAccess;
   if constexpr (!Config::resident) {
+    using Direct = GemmDirect<Types, Space, Config>;
+    if constexpr (Direct::possible)
+      if (Direct::suits(task)) return Direct::launch(exec, task);
     task.wide_c = task.column_stride == 1;
     choose_host_blocks<Config>(task, static_cast<index_t>(exec.concurrency()));
     start<lines_single, lines_single>(exec, task);  // packing looks at strides itself

@@ -22,9 +22,10 @@ struct GemvColumns {
   static constexpr int pack = !Packed ? 1
                               : host  ? machine<Space>::simd_bytes / static_cast<int>(sizeof(S))
                                       : (sizeof(T) <= 2 ? 8 : 16) / static_cast<int>(sizeof(T));
-  static constexpr int loads = host ? 4 : 8;  ///< columns in flight
+  static constexpr int loads = 8;  ///< columns in flight
   static constexpr index_t host_rows = 8192 / sizeof(S);
-  static constexpr int across = 32;  ///< threads side by side along the rows (devices)
+  static constexpr index_t ahead = 32;  ///< columns, that are asked for before they are needed
+  static constexpr int across = 32;     ///< threads side by side along the rows (devices)
 
   ProductOutput<T> out;
   const T* a;
@@ -32,6 +33,7 @@ struct GemvColumns {
   index_t m, n, row_stride, column_stride, x_stride;
   bool conj_x, conj_sum;
   GemvSplit split;
+  bool far;  // a is more than the caches hold
 
   static GemvSplit choose(const Space& exec, const GemvProblem<T>& p) {
     const index_t rows = p.a.extents[0], columns = p.a.extents[1];
@@ -66,7 +68,8 @@ struct GemvColumns {
                              p.x.strides[0],
                              p.a.conj != p.x.conj,
                              p.a.conj,
-                             s};
+                             s,
+                             gemv_far(exec, p)};
     Kokkos::parallel_for(
         Packed ? "tessera::gemv::columns" : "tessera::gemv::columns_strided",
         Teams<Space>(exec, s.league(), s.threads)
@@ -84,7 +87,10 @@ struct GemvColumns {
       const index_t end = alpha == S{} ? begin : begin + split.part < n ? begin + split.part : n;
       const index_t count = m - first < split.rows ? m - first : split.rows;
       if constexpr (host) {
-        add_columns(sums.data(), first, count, begin, end);
+        if (far)
+          add_columns<true>(sums.data(), first, count, begin, end);
+        else
+          add_columns<false>(sums.data(), first, count, begin, end);
         for (index_t i = 0; i < count; ++i) write(first + i, alpha, beta, sums(i));
       } else {
         Kokkos::parallel_for(Kokkos::TeamThreadRange(team, split.threads),
@@ -151,23 +157,24 @@ struct GemvColumns {
   }
 
   /// Hosts: rows first to first + count over the columns begin to end, `loads` columns at once.
+  template <bool Far>
   TESSERA_INLINE_FUNCTION void add_columns(S* __restrict__ sums, index_t first, index_t count, index_t begin,
                                            index_t end) const {
     const T* const p = a + first * row_stride;
     for (index_t i = 0; i < count; ++i) sums[i] = S{};
     index_t j = begin;
-    for (; j + loads <= end; j += loads) add_group<loads>(sums, p + j * column_stride, count, j);
+    for (; j + loads <= end; j += loads) add_group<loads, Far>(sums, p + j * column_stride, count, j);
     if constexpr (loads > 4)
-      for (; j + 4 <= end; j += 4) add_group<4>(sums, p + j * column_stride, count, j);
-    for (; j < end; ++j) add_group<1>(sums, p + j * column_stride, count, j);
+      for (; j + 4 <= end; j += 4) add_group<4, Far>(sums, p + j * column_stride, count, j);
+    for (; j < end; ++j) add_group<1, Far>(sums, p + j * column_stride, count, j);
   }
-  template <int Columns>
+  template <int Columns, bool Far>
   TESSERA_INLINE_FUNCTION void add_group(S* __restrict__ sums, const T* p, index_t count, index_t j) const {
     S xv[Columns];
     for (int l = 0; l < Columns; ++l) xv[l] = factor(j + l);
     if constexpr (Packed) {
       index_t i = 0;
-      add_lanes<Columns, pack>(sums, p, i, count, xv);
+      add_lanes<Columns, Far, pack>(sums, p, i, count, xv);
     } else {
       for (index_t i = 0; i < count; ++i) {
         S sum = sums[i];
@@ -177,7 +184,7 @@ struct GemvColumns {
     }
   }
   /// Rows from i on by vectors of Width, what is left by narrower ones.
-  template <int Columns, int Width>
+  template <int Columns, bool Far, int Width>
   TESSERA_INLINE_FUNCTION void add_lanes(S* __restrict__ sums, const T* p, index_t& i, index_t count,
                                          const S* xv) const {
     using V = vec<S, Width>;
@@ -186,12 +193,14 @@ struct GemvColumns {
       for (int l = 0; l < Columns; ++l) factors[l] = V(xv[l]);
       for (; i + Width <= count; i += Width) {
         V sum = V::load(sums + i);
-        for (int l = 0; l < Columns; ++l)
+        for (int l = 0; l < Columns; ++l) {
+          if constexpr (Far) prefetch(p + (ahead + l) * column_stride + i);
           sum = fma(factors[l], convert<S>(vec<T, Width>::load(p + l * column_stride + i)), sum);
+        }
         sum.store(sums + i);
       }
     }
-    if constexpr (Width > 1) add_lanes<Columns, Width / 2>(sums, p, i, count, xv);
+    if constexpr (Width > 1) add_lanes<Columns, Far, Width / 2>(sums, p, i, count, xv);
   }
 };
 

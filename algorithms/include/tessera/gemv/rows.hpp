@@ -30,6 +30,7 @@ struct GemvRows {
   index_t m, n, row_stride, column_stride, x_stride;
   bool conj_x, conj_sum;  // sum conj(a) x = conj(sum a conj(x))
   GemvSplit split;
+  bool far;  // a is more than the caches hold
 
   static GemvSplit choose(const Space& exec, const GemvProblem<T>& p) {
     const index_t rows = p.a.extents[0], columns = p.a.extents[1];
@@ -68,7 +69,8 @@ struct GemvRows {
                           p.x.strides[0],
                           p.a.conj != p.x.conj,
                           p.a.conj,
-                          s};
+                          s,
+                          gemv_far(exec, p)};
     Kokkos::parallel_for(Packed ? "tessera::gemv::rows" : "tessera::gemv::rows_strided",
                          Teams<Space>(exec, s.league(), s.threads, s.lanes)
                              .set_scratch_size(0, Kokkos::PerTeam(Scratch::shmem_size(s.threads))),
@@ -83,6 +85,15 @@ struct GemvRows {
     const Scratch partial(team.team_scratch(0), split.threads);
     for (index_t item = team.league_rank(); item < items; item += team.league_size()) {
       const index_t first = item / split.segments * split.rows, segment = item % split.segments;
+      if constexpr (Packed && host) {
+        if (alpha != S{}) {
+          if (far)
+            host_rows<true>(first, segment, alpha, beta);
+          else
+            host_rows<false>(first, segment, alpha, beta);
+          continue;
+        }
+      }
       Kokkos::parallel_for(Kokkos::TeamThreadRange(team, split.rows * per_row), [&](index_t t) {
         const index_t row = first + t / per_row;
         const index_t begin = (segment * per_row + t % per_row) * split.part;
@@ -113,6 +124,52 @@ struct GemvRows {
     }
   }
 
+  /// Rows at once: as many streams of memory, and loads of x shared.
+  static constexpr int together = machine<Space>::vector_registers >= 32 ? 4 : 2;
+
+  /// The rows of a block; from memory several at once, where they are so long that each is a stream of its own.
+  template <bool Far>
+  TESSERA_INLINE_FUNCTION void host_rows(index_t first, index_t segment, const S& alpha, const S& beta) const {
+    const index_t begin = segment * split.part, end = at_most(begin + split.part, n);
+    const index_t last = at_most(first + split.rows, m);
+    index_t row = first;
+    if (Far && (end - begin) * static_cast<index_t>(sizeof(T)) > 4096)
+      for (; row + together <= last; row += together) {
+        S sums[together];
+        sums_of_rows<together, Far>(a + row * row_stride, begin, end, sums);
+        for (int r = 0; r < together; ++r) write(row + r, alpha, beta, sums[r]);
+      }
+    for (; row < last; ++row) {
+      S sum[1];
+      sums_of_rows<1, Far>(a + row * row_stride, begin, end, sum);
+      write(row, alpha, beta, sum[0]);
+    }
+  }
+  /// Hosts; a row's sum is formed in the same order however many go together.
+  template <int Rows, bool Far>
+  TESSERA_INLINE_FUNCTION void sums_of_rows(const T* row, index_t begin, index_t end, S (&result)[Rows]) const {
+    using V = vec<S, pack>;
+    constexpr index_t ahead = 4096 / sizeof(T);
+    V sums[Rows][loads];
+    for (int r = 0; r < Rows; ++r)
+      for (int l = 0; l < loads; ++l) sums[r][l] = V(S{});
+    index_t j = begin;
+    for (; j + loads * pack <= end; j += loads * pack)
+      for (int l = 0; l < loads; ++l)
+        for (int r = 0; r < Rows; ++r) {
+          const T* const p = row + r * row_stride + j + l * pack;
+          if constexpr (Far) prefetch(p + ahead);
+          sums[r][l] = add_products(sums[r][l], p, x + j + l * pack);
+        }
+    for (; j + pack <= end; j += pack)
+      for (int r = 0; r < Rows; ++r) sums[r][0] = add_products(sums[r][0], row + r * row_stride + j, x + j);
+    for (int r = 0; r < Rows; ++r) {
+      S tail{};
+      for (index_t k = j; k < end; ++k) tail += S(row[r * row_stride + k]) * factor(k);
+      result[r] = reduce_add((sums[r][0] + sums[r][1]) + (sums[r][2] + sums[r][3])) + tail;
+    }
+  }
+
   TESSERA_INLINE_FUNCTION void write(index_t row, const S& alpha, const S& beta, S sum) const {
     if constexpr (is_complex_v<T>)
       if (conj_sum) sum = conj_value(sum);
@@ -134,18 +191,13 @@ struct GemvRows {
   /// Elements begin + lane * pack, ... of one row: `loads` packs in flight, a sum for each.
   [[nodiscard]] TESSERA_INLINE_FUNCTION S lane_sum(const T* row, index_t begin, index_t end, int lane,
                                                    int lanes) const {
-    const index_t step = index_t{pack} * lanes;
-    index_t j = begin + lane * pack;
-    S tail{};
+    [[maybe_unused]] const index_t step = index_t{pack} * lanes;
+    [[maybe_unused]] index_t j = begin + lane * pack;
+    [[maybe_unused]] S tail{};
     if constexpr (Packed && host) {
-      using V = vec<S, pack>;
-      V sums[loads];
-      for (int l = 0; l < loads; ++l) sums[l] = V(S{});
-      for (; j + loads * pack <= end; j += loads * pack)
-        for (int l = 0; l < loads; ++l) sums[l] = add_products(sums[l], row + j + l * pack, x + j + l * pack);
-      for (; j + pack <= end; j += pack) sums[0] = add_products(sums[0], row + j, x + j);
-      for (; j < end; ++j) tail += S(row[j]) * factor(j);
-      return reduce_add((sums[0] + sums[1]) + (sums[2] + sums[3])) + tail;
+      S sum[1];
+      sums_of_rows<1, false>(row, begin, end, sum);
+      return sum[0];
     } else if constexpr (Packed) {
       S sums[loads] = {};
       const index_t whole = begin + (end - begin) / pack * pack;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <tessera/core/refs.hpp>
+#include <tessera/core/device.hpp>
+#include <tessera/gemv/problem.hpp>
 
 namespace tessera::detail {
 
@@ -21,6 +22,12 @@ struct GemvSplit {
     return static_cast<int>(teams < most ? teams : most);
   }
 };
+
+/// Whether A is more than the caches hold.
+template <class Space, class T>
+bool gemv_far(const Space& exec, const GemvProblem<T>& p) {
+  return past_caches(exec, sizeof(T) * static_cast<double>(p.a.extents[0] * p.a.extents[1]));
+}
 
 constexpr index_t ceil_div(index_t a, index_t b) { return (a + b - 1) / b; }
 constexpr index_t at_least(index_t a, index_t b) { return a > b ? a : b; }

@@ -25,7 +25,7 @@ void scale_spmv_output(const auto& exec, const SpmvProblem<Types>& p) {
 
 template <class Types, class Space>
 void run_spmv(const Space& exec, const SpmvProblem<Types>& p) {
-  const Region region("tessera::spmv[portable " + p.shape.text() + "]");
+  const Region region([&] { return "tessera::spmv[portable " + p.shape.text() + "]"; });
   if (p.y.extents[0] == 0) return;
   // nothing to add: y = beta y, whatever the rows of the matrix are
   const bool nothing =

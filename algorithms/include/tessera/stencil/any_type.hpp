@@ -5,6 +5,7 @@
 /// Stencils for element types that the library does not bring compiled: include this instead of tessera/stencil.hpp.
 
 #include <tessera/backends/enabled.hpp>
+#include <tessera/core/device.hpp>
 #include <tessera/core/trace.hpp>
 #include <tessera/stencil.hpp>
 #include <tessera/stencil/march.hpp>
@@ -56,16 +57,18 @@ void run_stencil(const Space& exec, const StencilProblem<T>& given) {
                    : (unit ? "tessera::stencil27[portable unit stride]" : "tessera::stencil27[portable any stride]"));
   for (int r = 0; r < 3; ++r)
     if (p.v.extents[r] < 3) return;
+  const index_t points = p.v.extents[0] * p.v.extents[1] * p.v.extents[2];
+  const bool far = past_caches(exec, 2.0 * sizeof(T) * static_cast<double>(points));
   if (p.faces_only) {
     if (unit)
-      StencilMarch<T, Space, Faces, true>::launch(exec, p, "tessera::stencil7::unit");
+      StencilMarch<T, Space, Faces, true>::launch(exec, p, "tessera::stencil7::unit", far);
     else
-      StencilMarch<T, Space, Faces, false>::launch(exec, p, "tessera::stencil7::strided");
+      StencilMarch<T, Space, Faces, false>::launch(exec, p, "tessera::stencil7::strided", far);
   } else {
     if (unit)
-      StencilMarch<T, Space, Cube, true>::launch(exec, p, "tessera::stencil27::unit");
+      StencilMarch<T, Space, Cube, true>::launch(exec, p, "tessera::stencil27::unit", far);
     else
-      StencilMarch<T, Space, Cube, false>::launch(exec, p, "tessera::stencil27::strided");
+      StencilMarch<T, Space, Cube, false>::launch(exec, p, "tessera::stencil27::strided", far);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <tessera/core/execution.hpp>
 #include <tessera/core/machine.hpp>
+#include <tessera/core/vec.hpp>
 #include <tessera/stencil/problem.hpp>
 
 /// \file
@@ -21,7 +22,7 @@ struct Cube {
   TESSERA_FUNCTION static constexpr bool has(int, int, int) { return true; }
 };
 
-/// `Lines`: whole lines of dimension 2 by one thread, for the compiler to vectorise; otherwise a point a thread.
+/// `Lines`: whole lines of dimension 2 by one thread, in vectors where it is contiguous; otherwise a point a thread.
 template <class T, class Space, class Points, bool UnitStride, bool Lines = machine<Space>::is_host>
 struct StencilMarch {
   using A = accumulator_t<T>;
@@ -39,10 +40,13 @@ struct StencilMarch {
   index_t n0, n1, n2;                             // extents
   index_t su[3], sv[3];                           // strides
   index_t tile1, tiles1, tiles2, chunks, planes;  // rows of a tile; planes: outputs in dimension 0 of a chunk
+  bool far;
   A coefficients[27];
 
-  static void launch(const Space& exec, const StencilProblem<T>& p, const char* name) {
+  /// `far`: u and v are more than the caches hold.
+  static void launch(const Space& exec, const StencilProblem<T>& p, const char* name, bool far) {
     StencilMarch k;
+    k.far = far;
     k.u = p.u.pointer;
     k.v = p.v.pointer;
     k.n0 = p.v.extents[0];
@@ -90,9 +94,21 @@ struct StencilMarch {
       const index_t first1 = 1 + tile / tiles2 * tile1;
       if constexpr (Lines) {
         const index_t last1 = first1 + tile1 < n1 - 1 ? first1 + tile1 : n1 - 1;
+        const StencilMarch here = *this;  // which no store to v can change
         for (index_t i = first0; i < last0; ++i)
-          for (index_t j = first1; j < last1; ++j)
-            line(u + i * su[0] + j * su[1], v + i * sv[0] + j * sv[1], std::make_integer_sequence<int, 27>());
+          for (index_t j = first1; j < last1; ++j) {
+            const T* const p = u + i * su[0] + j * su[1];
+            T* const q = v + i * sv[0] + j * sv[1];
+            if constexpr (!UnitStride)
+              here.strided_line(p, q);
+            else if (here.n2 - 2 < lanes)
+              here.template pieces<lanes / 2>(p, q);
+            else if (here.far)
+              here.far_line(p, q);
+            else
+              here.near_line(p, q);
+          }
+        if (far) streaming_fence();
       } else {
         Kokkos::parallel_for(Kokkos::TeamThreadRange(team, walkers), [&](int walker) {
           const index_t k = tile % tiles2 * columns + walker % columns;
@@ -103,21 +119,87 @@ struct StencilMarch {
     }
   }
 
-  /// All of dimension 2 at one (i, j).
-  template <int... N>
-  TESSERA_INLINE_FUNCTION void line(const T* __restrict__ p, T* __restrict__ q,
-                                    std::integer_sequence<int, N...>) const {
-    const index_t s0 = su[0], s1 = su[1], s2 = UnitStride ? 1 : su[2], t2 = UnitStride ? 1 : sv[2];
-    const A c[27] = {coefficients[N]...};
-    for (index_t k = 1; k < n2 - 1; ++k) {
-      A sums[3] = {};  // three chains, so that a sum is not one long wait
-      ((Points::has(N / 9, N / 3 % 3, N % 3)
-            ? void(sums[(N / 9 + N / 3 + N) % 3] +=
-                   c[N] * A(p[(N / 9 - 1) * s0 + (N / 3 % 3 - 1) * s1 + (k + N % 3 - 1) * s2]))
-            : void()),
-       ...);
-      q[k * t2] = T((sums[0] + sums[1]) + sums[2]);
+  /// Adds neighbour n of the points that p begins to their sums; chains of them, so that a sum is not one long wait.
+  template <int n, int N>
+  TESSERA_INLINE_FUNCTION void add(const T* p, index_t s2, vec<A, N> (&sums)[3]) const {
+    if constexpr (Points::has(n / 9, n / 3 % 3, n % 3)) {
+      auto& sum = sums[(n / 9 + n / 3 + n) % 3];
+      p += (n / 9 - 1) * su[0] + (n / 3 % 3 - 1) * su[1] + (n % 3 - 1) * s2;
+      sum = fma(vec<A, N>(coefficients[n]), convert<A>(vec<T, N>::load(p)), sum);
     }
+  }
+  /// Points k ... k + N - 1 of the line whose point 0 is p; `s2` is 1 where N is more.
+  template <int N, int... n>
+  TESSERA_INLINE_FUNCTION vec<T, N> points(const T* p, index_t k, index_t s2, std::integer_sequence<int, n...>) const {
+    vec<A, N> sums[3] = {vec<A, N>(A{}), vec<A, N>(A{}), vec<A, N>(A{})};
+    (add<n>(p + k * s2, s2, sums), ...);
+    return convert<T>((sums[0] + sums[1]) + sums[2]);
+  }
+  template <int N>
+  TESSERA_INLINE_FUNCTION vec<T, N> points(const T* p, index_t k, index_t s2 = 1) const {
+    return points<N>(p, k, s2, std::make_integer_sequence<int, 27>());
+  }
+  static constexpr int lanes = Lines ? machine<Space>::simd_bytes / static_cast<int>(sizeof(A)) : 1;
+
+  /// All of dimension 2 at one (i, j).
+  TESSERA_INLINE_FUNCTION void strided_line(const T* __restrict__ p, T* __restrict__ q) const {
+    for (index_t k = 1; k < n2 - 1; ++k) q[k * sv[2]] = points<1>(p, k, su[2])[0];
+  }
+
+  /// The same by vectors of N and smaller.
+  template <int N>
+  TESSERA_INLINE_FUNCTION void pieces(const T* __restrict__ p, T* __restrict__ q, index_t k = 1) const {
+    for (; k + N <= n2 - 1; k += N) points<N>(p, k).store(q + k);
+    if constexpr (N > 1) pieces<N / 2>(p, q, k);
+  }
+
+  /// How many points from 1 on lie before the first vector of v that does not straddle lines of cache.
+  [[nodiscard]] TESSERA_INLINE_FUNCTION index_t head(const T* q) const {
+    const auto past = (reinterpret_cast<std::uintptr_t>(q + 1) / sizeof(T)) % lanes;
+    return past == 0 ? 0 : lanes - static_cast<index_t>(past);
+  }
+
+  /// Vectors overlap at both ends, where some points are computed twice.
+  TESSERA_INLINE_FUNCTION void near_line(const T* __restrict__ p, T* __restrict__ q) const {
+    const index_t end = n2 - 1;
+    points<lanes>(p, 1).store(q + 1);
+    for (index_t k = 1 + head(q); k + lanes <= end; k += lanes) points<lanes>(p, k).store(q + k);
+    points<lanes>(p, end - lanes).store(q + end - lanes);
+  }
+
+  /// `count` elements, fewer than 2 N, in a few moves.
+  template <int N>
+  TESSERA_INLINE_FUNCTION static void copy_few(const T* from, T* to, index_t count) {
+    if ((count & N) != 0) {
+      vec<T, N>::load(from).store(to);
+      from += N;
+      to += N;
+    }
+    if constexpr (N > 1) copy_few<N / 2>(from, to, count);
+  }
+  /// Lanes first ... last - 1 of v, fewer than all, to the same places from q on.
+  TESSERA_INLINE_FUNCTION static void store_lanes(const vec<T, lanes>& v, T* q, index_t first, index_t last) {
+    T lane[lanes];
+    v.store(lane);
+    copy_few<lanes / 2>(lane + first, q + first, last - first);
+  }
+
+  /// The next line of the plane that is read first is asked for meanwhile, and v does not pass through the caches: no
+  /// line of it is stored to twice but at the ends.
+  TESSERA_INLINE_FUNCTION void far_line(const T* __restrict__ p, T* __restrict__ q) const {
+    const T* const next = p + su[0] + su[1];
+    const index_t end = n2 - 1, first = head(q);
+    if (first != 0) store_lanes(points<lanes>(p, 1), q + 1, 0, first < end - 1 ? first : end - 1);
+    index_t k = 1 + first;
+    for (; k + lanes <= end; k += lanes) {
+      prefetch(next + k);
+      const auto v = points<lanes>(p, k);
+      if constexpr (sizeof(v) == machine<Space>::simd_bytes)
+        v.store_streaming(q + k);
+      else
+        v.store(q + k);
+    }
+    if (k < end) store_lanes(points<lanes>(p, end - lanes), q + end - lanes, lanes - (end - k), lanes);
   }
 
   /// Points (i, j .. j + rows - 1, k) for i from first to last. Every plane that is read adds to three output

@@ -6,6 +6,7 @@
 /// tessera/transpose.hpp. Everywhere below, y(i, j) = x(i, j) with i the dimension in which y is closest; x is closest
 /// in j, or else this is a copy.
 
+#include <tessera/core/device.hpp>
 #include <tessera/core/trace.hpp>
 #include <tessera/level1/elementwise.hpp>
 #include <tessera/transpose.hpp>
@@ -52,7 +53,8 @@ struct CopyKernel {
 };
 
 /// The tile of a team. A block of `block` x `block` elements is turned round in one thread's registers, so that every
-/// move of memory is a whole vector. On hosts blocks go from memory to memory, a cache line wide; on devices through
+/// move of memory is a whole vector. On hosts blocks go from memory to memory, a cache line wide, along x, whose lines
+/// the hardware fetches ahead; whole lines of y need not be fetched at all where they are streamed. On devices through
 /// scratch, where the tile lies transposed in chunks of one vector, spread over the banks by a swizzle of the chunk's
 /// number, so that both sides of memory are read and written in stretches of 256 bytes or more.
 template <class Space, class T>
@@ -65,30 +67,41 @@ struct TransposeShape {
                                    ? at_most(machine<Space>::simd_bytes / bytes, machine<Space>::vector_registers / 2)
                                    : at_most(16 / bytes, 8);
   static constexpr int threads = is_host ? 1 : 256;
-  static constexpr int across = is_host ? at_least(512 / bytes / block, 1) : 16;        // blocks in j
-  static constexpr int down = is_host ? at_least(64 / block, 1) : bytes < 8 ? 16 : 32;  // blocks in i
-  static constexpr int width = across * block;                                          // of the tile in j
-  static constexpr int height = down * block;                                           // in i
+  // hosts: a page of x and eight lines of y
+  static constexpr int across = is_host ? at_least(4096 / bytes / block, 1) : 16;                // blocks in j
+  static constexpr int down = is_host ? at_least(512 / bytes / block, 1) : bytes < 8 ? 16 : 32;  // blocks in i
+  static constexpr int width = across * block;                                                   // of the tile in j
+  static constexpr int height = down * block;                                                    // in i
   static constexpr int scratch = is_host ? 0 : width * height * bytes;
 };
 
 template <class Space, class T, bool Vectors>
 struct TransposeTiles {
   using Shape = TransposeShape<Space, T>;
-  static constexpr int block = Shape::block, width = Shape::width, height = Shape::height;
+  static constexpr int block = Shape::block;
   using V = vec<T, block>;
   PairOfMatrices<T> p;
+  int height, width;
   index_t tiles_down, tiles;
+  bool streaming;  // y, whose lines are then aligned blocks
 
   KOKKOS_FUNCTION void operator()(const typename Teams<Space>::member_type& team) const {
-    for (index_t tile = team.league_rank(); tile < tiles; tile += team.league_size()) {
-      const index_t i = tile % tiles_down * height, j = tile / tiles_down * width;
-      const auto rows = static_cast<int>(p.rows - i < height ? p.rows - i : height);
-      const auto columns = static_cast<int>(p.columns - j < width ? p.columns - j : width);
-      if constexpr (Shape::is_host)
-        from_memory_to_memory(p.x + i * p.xs0 + j * p.xs1, p.y + i * p.ys0 + j * p.ys1, rows, columns);
-      else
+    if constexpr (Shape::is_host) {
+      // neighbouring tiles by one thread, which then goes on in the same pages
+      const index_t size = team.league_size(), rank = team.league_rank();
+      for (index_t tile = tiles * rank / size; tile < tiles * (rank + 1) / size; ++tile)
+        if (streaming)
+          from_memory_to_memory<true>(tile % tiles_down * height, tile / tiles_down * width);
+        else
+          from_memory_to_memory<false>(tile % tiles_down * height, tile / tiles_down * width);
+      if (streaming) streaming_fence();
+    } else {
+      for (index_t tile = team.league_rank(); tile < tiles; tile += team.league_size()) {
+        const index_t i = tile % tiles_down * Shape::height, j = tile / tiles_down * Shape::width;
+        const auto rows = static_cast<int>(p.rows - i < Shape::height ? p.rows - i : Shape::height);
+        const auto columns = static_cast<int>(p.columns - j < Shape::width ? p.columns - j : Shape::width);
         through_scratch(team, p.x + i * p.xs0 + j * p.xs1, p.y + i * p.ys0 + j * p.ys1, rows, columns);
+      }
     }
   }
 
@@ -99,26 +112,58 @@ struct TransposeTiles {
         for (int r = 0; r < block; ++r) rows[r] = tessera::conj(rows[r]);
   }
 
-  TESSERA_INLINE_FUNCTION void from_memory_to_memory(const T* x, T* y, int rows, int columns) const {
-    int whole_rows = 0, whole_columns = 0;
+  /// The first `rows` rows and `columns` columns of a block; a row of x is read whole.
+  template <bool Streaming>
+  TESSERA_INLINE_FUNCTION void turn_block(const T* x, T* y, int rows, int columns) const {
+    V v[block];
+    for (int r = 0; r < block; ++r) v[r] = r < rows ? V::load(x + r * p.xs0) : V(T{});
+    turn(v);
+    for (int r = 0; r < block; ++r)
+      if (r < columns) {
+        if constexpr (Streaming)
+          v[r].store_streaming(y + r * p.ys1);
+        else
+          v[r].store(y + r * p.ys1);
+      }
+  }
+
+  template <bool Streaming>
+  TESSERA_INLINE_FUNCTION void from_memory_to_memory(index_t i0, index_t j0) const {
+    const T* const x = p.x + i0 * p.xs0 + j0 * p.xs1;
+    T* const y = p.y + i0 * p.ys0 + j0 * p.ys1;
+    const auto rows = static_cast<int>(p.rows - i0 < height ? p.rows - i0 : height);
+    const auto columns = static_cast<int>(p.columns - j0 < width ? p.columns - j0 : width);
+    int done_rows = 0, done_columns = 0;
     if constexpr (Vectors) {
-      whole_rows = rows / block * block;
-      whole_columns = columns / block * block;
-      for (int j = 0; j < whole_columns; j += block)
-        for (int i = 0; i < whole_rows; i += block) {
-          V v[block];
-          for (int r = 0; r < block; ++r) v[r] = V::load(x + (i + r) * p.xs0 + j);
-          turn(v);
-          for (int r = 0; r < block; ++r) v[r].store(y + i + (j + r) * p.ys1);
-        }
+      // where lines of x follow each other without gaps, a read may run on from one into the next
+      const index_t readable = p.xs0 == p.columns ? (p.rows - i0) * p.xs0 - j0 : 0;
+      for (; done_rows + block <= rows; done_rows += block) {
+        const T* const from = x + done_rows * p.xs0;
+        T* const to = y + done_rows;
+        int j = 0;
+        for (; j + block <= columns; j += block) turn_block<Streaming>(from + j, to + j * p.ys1, block, block);
+        if (j < columns && (done_rows + block - 1) * p.xs0 + j + block <= readable)
+          turn_block<Streaming>(from + j, to + j * p.ys1, block, columns - j);
+        else
+          for (; j < columns; ++j) {
+            V v = V::load_strided(from + j, p.xs0);
+            if constexpr (is_complex_v<T>)
+              if (p.conj) v = tessera::conj(v);
+            v.store(to + j * p.ys1);
+          }
+      }
+      // columns of y shorter than a block and without gaps: what is stored behind one is the next one's to overwrite
+      if (rows < block && p.rows == rows && p.ys1 == rows)
+        for (; (done_columns + block - 1) * p.ys1 + block <= columns * p.ys1; done_columns += block)
+          turn_block<false>(x + done_columns, y + done_columns * p.ys1, rows, block);
     }
-    for (int j = 0; j < columns; ++j)
-      for (int i = j < whole_columns ? whole_rows : 0; i < rows; ++i)
-        y[i * p.ys0 + j * p.ys1] = conj_if(p.conj, x[i * p.xs0 + j * p.xs1]);
+    for (int j = done_columns; j < columns; ++j)
+      for (int i = done_rows; i < rows; ++i) y[i * p.ys0 + j * p.ys1] = conj_if(p.conj, x[i * p.xs0 + j * p.xs1]);
   }
 
   template <class Member>
   TESSERA_INLINE_FUNCTION void through_scratch(const Member& team, const T* x, T* y, int rows, int columns) const {
+    constexpr int width = Shape::width, height = Shape::height;
     constexpr int chunks = height / block;  // in a row of the transposed tile
     constexpr int threads = Shape::threads;
     T* const scratch = static_cast<T*>(team.team_shmem().get_shmem_aligned(std::size_t{Shape::scratch}, 16));
@@ -211,11 +256,30 @@ void transpose_in_place(const Space& exec, const TransposeProblem<T>& p) {
 template <class T, class Space, bool Vectors>
 void transpose_tiles(const Space& exec, const PairOfMatrices<T>& pair) {
   using Shape = TransposeShape<Space, T>;
-  const index_t down = (pair.rows + Shape::height - 1) / Shape::height;
-  const index_t tiles = down * ((pair.columns + Shape::width - 1) / Shape::width);
-  auto policy = Teams<Space>(exec, league_of(exec, tiles), Shape::threads)
+  TransposeTiles<Space, T, Vectors> kernel{pair, Shape::height, Shape::width, 0, 0, false};
+  const auto count = [&] {
+    kernel.tiles_down = (pair.rows + kernel.height - 1) / kernel.height;
+    kernel.tiles = kernel.tiles_down * ((pair.columns + kernel.width - 1) / kernel.width);
+  };
+  if constexpr (Shape::is_host) {
+    const auto line = static_cast<std::uintptr_t>(Shape::block * Shape::bytes);
+    kernel.streaming = Vectors && reinterpret_cast<std::uintptr_t>(pair.y) % line == 0 &&
+                       pair.ys1 % Shape::block == 0 &&
+                       past_caches(exec, 2.0 * Shape::bytes * static_cast<double>(pair.rows * pair.columns));
+    // few columns: tiles of as many elements; but enough tiles for all threads
+    const auto enough = [&, wanted = 4 * index_t{exec.concurrency()}] {
+      count();
+      return kernel.tiles >= wanted;
+    };
+    int pages = pair.columns < Shape::width ? static_cast<int>(Shape::width / pair.columns) : 1;
+    for (kernel.height = Shape::height * pages; pages > 1 && !enough(); kernel.height = Shape::height * pages)
+      pages /= 2;
+    while (kernel.width > 8 * Shape::block && !enough()) kernel.width /= 2;
+  }
+  count();
+  auto policy = Teams<Space>(exec, league_of(exec, kernel.tiles), Shape::threads)
                     .set_scratch_size(0, Kokkos::PerTeam(Shape::scratch + 16));
-  Kokkos::parallel_for("tessera::transpose::tiles", policy, TransposeTiles<Space, T, Vectors>{pair, down, tiles});
+  Kokkos::parallel_for("tessera::transpose::tiles", policy, kernel);
 }
 
 template <class T, class Space>

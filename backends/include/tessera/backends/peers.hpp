@@ -53,7 +53,7 @@ Peers iamax(const Queue& queue, index_t n, const T* x, std::int64_t* result);
 template <class T>
 Peers gemv(const Queue& queue, bool transposed, index_t m, index_t n, T alpha, const T* a, index_t lda, const T* x,
            T beta, T* y);
-/// B = A^T, A is m x n.
+/// B = A^T, A is m x n. Hosts: T may be complex<double>.
 template <class T>
 Peers transpose(const Queue& queue, index_t m, index_t n, const T* a, index_t lda, T* b, index_t ldb);
 /// y = A x, CSR with 32-bit indices.
@@ -67,5 +67,9 @@ Peers gemm(const Queue& queue, bool a_transposed, bool b_transposed, index_t m, 
 /// 7-point stencil, interior of nx x ny x nz with the last dimension contiguous; hosts only (empty elsewhere).
 template <class T>
 Peers stencil7(const Queue& queue, index_t nx, index_t ny, index_t nz, T center, T side, const T* u, T* v);
+/// The same over 27 neighbours, by distance; only hosts define it.
+template <class T>
+Peers stencil27(const Queue& queue, index_t nx, index_t ny, index_t nz, T center, T face, T edge, T corner, const T* u,
+                T* v);
 
 }  // namespace tessera::peers

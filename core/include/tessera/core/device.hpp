@@ -61,6 +61,17 @@ const DeviceInfo& device_of(const Space& exec) {
   return DeviceQuery<Space>::of(exec);
 }
 
+/// Whether operands of so many bytes leave the caches before they are read again, so that vec::store_streaming() pays.
+template <ExecutionSpace Space>
+bool past_caches(const Space& exec, double bytes) {
+  if constexpr (is_host_space<Space>) {
+    const std::int64_t known = device_of(exec).l3_bytes;
+    return bytes > (known > 0 ? static_cast<double>(known) : 32.0 * (1 << 20));
+  } else {
+    return false;
+  }
+}
+
 /// The id of the stream behind an instance, never used again in this process; 0 on hosts.
 template <ExecutionSpace Space>
 std::uint64_t stream_id_of(const Space& exec) {

@@ -36,3 +36,10 @@
 #else
 #define TESSERA_PACK_SHUFFLES 1
 #endif
+
+/// Whether hosts have stores that pass by the caches, by the compiler's builtins.
+#if defined(__x86_64__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+#define TESSERA_STREAMING_STORES 1
+#else
+#define TESSERA_STREAMING_STORES 0
+#endif

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <iosfwd>
 #include <string>
+#include <string_view>
 
 namespace tessera {
 
@@ -11,17 +13,31 @@ namespace tessera {
 /// wall-time table. Asynchronous device work inside is counted only as far as the host waits for it.
 class Region {
  public:
-  explicit Region(std::string name);
-  ~Region();
+  explicit Region(std::string_view name) : m_open(watched()) {
+    if (m_open) open(std::string(name));
+  }
+  /// The name is asked for only where somebody watches.
+  template <std::invocable Name>
+  explicit Region(const Name& name) : m_open(watched()) {
+    if (m_open) open(name());
+  }
+  ~Region() {
+    if (m_open) close();
+  }
   Region(const Region&) = delete;
   Region& operator=(const Region&) = delete;
   Region(Region&&) = delete;
   Region& operator=(Region&&) = delete;
 
  private:
-  std::string m_name;
+  /// Timings are on, or a tool listens.
+  static bool watched();
+  void open(std::string name);
+  void close();
+
+  bool m_open;
+  bool m_timed = false;
   std::chrono::steady_clock::time_point m_start;
-  bool m_timed;
 };
 
 /// Turns the wall-time table on or off; TESSERA_TIMINGS=1 turns it on from the start and has ScopeGuard write it

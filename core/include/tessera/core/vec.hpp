@@ -128,7 +128,52 @@ struct Lanes<T, N, false> {
 };
 #endif
 
+/// `Bytes` bytes to p, aligned to as many: past the caches where that is a register and the host can.
+template <int Bytes>
+TESSERA_INLINE_FUNCTION void stream_bytes(void* p, const void* from) {
+  __builtin_memcpy(p, from, Bytes);
+}
+#if TESSERA_STREAMING_STORES
+#if defined(__clang__)
+#define TESSERA_STREAM(builtin, words, p) __builtin_nontemporal_store(words, p)
+#else
+#define TESSERA_STREAM(builtin, words, p) builtin(p, words)
+#endif
+#define TESSERA_STREAM_BYTES(bytes, builtin)                                    \
+  template <>                                                                   \
+  TESSERA_INLINE_FUNCTION void stream_bytes<bytes>(void* p, const void* from) { \
+    using Words = __attribute__((vector_size(bytes))) long long;                \
+    Words words;                                                                \
+    __builtin_memcpy(&words, from, bytes);                                      \
+    TESSERA_STREAM(builtin, words, static_cast<Words*>(p));                     \
+  }
+TESSERA_STREAM_BYTES(16, __builtin_ia32_movntdq)
+#if defined(__AVX__)
+TESSERA_STREAM_BYTES(32, __builtin_ia32_movntdq256)
+#endif
+#if defined(__AVX512F__)
+TESSERA_STREAM_BYTES(64, __builtin_ia32_movntdq512)
+#endif
+#undef TESSERA_STREAM_BYTES
+#undef TESSERA_STREAM
+#endif
+
 }  // namespace detail
+
+/// Asks a host's second-level cache, which has more requests under way than the first, for the line at p; p need not
+/// be valid.
+TESSERA_INLINE_FUNCTION void prefetch([[maybe_unused]] const void* p) {
+#if !TESSERA_DEVICE_PASS
+  __builtin_prefetch(p, 0, 2);
+#endif
+}
+
+/// Streamed stores of this thread are seen by others before its later stores are.
+TESSERA_INLINE_FUNCTION void streaming_fence() {
+#if TESSERA_STREAMING_STORES
+  __builtin_ia32_sfence();
+#endif
+}
 
 template <class T, int N>
 struct alignas(detail::vec_alignment<T, N>) vec_mask {
@@ -223,6 +268,9 @@ struct alignas(detail::vec_alignment<T, N>) vec {
     store(p);
 #endif
   }
+  /// For data that no cache could hold until it is read: whole lines are not fetched first where the host can store
+  /// past its caches. p is aligned as vec is; streaming_fence() comes before the end of the kernel.
+  TESSERA_INLINE_FUNCTION void store_streaming(T* p) const { detail::stream_bytes<sizeof(vec)>(p, this); }
   TESSERA_INLINE_FUNCTION void store(T* p, int count) const {
     for (int i = 0; i < N; ++i)
       if (i < count) p[i] = (*this)[i];
@@ -543,6 +591,7 @@ struct alignas(detail::vec_alignment<T, N>) vec<T, N> {
   }
   TESSERA_INLINE_FUNCTION void store(T* p) const { parts.store(reinterpret_cast<real_type*>(p)); }
   TESSERA_INLINE_FUNCTION void store_aligned(T* p) const { parts.store_aligned(reinterpret_cast<real_type*>(p)); }
+  TESSERA_INLINE_FUNCTION void store_streaming(T* p) const { parts.store_streaming(reinterpret_cast<real_type*>(p)); }
   TESSERA_INLINE_FUNCTION void store(T* p, int count) const { parts.store(reinterpret_cast<real_type*>(p), 2 * count); }
   TESSERA_INLINE_FUNCTION void store_strided(T* p, index_t stride) const {
     for (int i = 0; i < N; ++i) p[i * stride] = (*this)[i];
