@@ -29,7 +29,7 @@ class ScopeGuard {
  private:
   void finish() noexcept;
 
-  bool m_started_mpi = false;
+  [[maybe_unused]] bool m_started_mpi = false;  // without MPI nothing reads it
   bool m_started_kokkos = false;
 };
 
