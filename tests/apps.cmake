@@ -5,7 +5,8 @@ tessera_test(communicator LIBRARIES tessera::core)
 # Several ranks on one node, as any user, on fewer cores than ranks; variables of other MPI libraries are harmless.
 set(tessera_mpi_environment
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-  PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_btl=self,sm,vader OMP_NUM_THREADS=1 OMP_PROC_BIND=false)
+  PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_btl=self,sm,vader OMP_NUM_THREADS=1
+  ${tessera_test_environment})
 if(TESSERA_ENABLE_MPI)
   foreach(space IN LISTS TESSERA_SPACES)
     foreach(ranks 2 3 4)

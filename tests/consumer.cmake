@@ -11,6 +11,6 @@ if(TESSERA_INSTALL AND NOT TESSERA_SANITIZE)
               "-DSPACES=${TESSERA_SPACES}" "-DHOST_ARCH=${TESSERA_HOST_ARCH}" "-DMPI=${TESSERA_ENABLE_MPI}"
               "-DCBLAS=${TESSERA_ENABLE_CBLAS}" -P "${CMAKE_CURRENT_SOURCE_DIR}/consumer/run.cmake")
     set_tests_properties("consumer.${way}" PROPERTIES LABELS consumer TIMEOUT 1800 RESOURCE_LOCK consumer
-                         ENVIRONMENT "OMP_PROC_BIND=false;OMP_NUM_THREADS=2")
+                         ENVIRONMENT "${tessera_test_environment};OMP_NUM_THREADS=2")
   endforeach()
 endif()

@@ -7,6 +7,6 @@ foreach(kind IN ITEMS thread address)
     tessera_kokkos_target(test_planted_${kind})
     add_test(NAME "sanitizers.planted_${kind}" COMMAND test_planted_${kind})
     set_tests_properties("sanitizers.planted_${kind}" PROPERTIES LABELS house TIMEOUT 120
-      ENVIRONMENT "OMP_PROC_BIND=false;OMP_NUM_THREADS=4" PASS_REGULAR_EXPRESSION "Sanitizer: (data race|heap-buffer-overflow)")
+      ENVIRONMENT "${tessera_test_environment};OMP_NUM_THREADS=4" PASS_REGULAR_EXPRESSION "Sanitizer: (data race|heap-buffer-overflow)")
   endif()
 endforeach()

@@ -13,7 +13,7 @@ if(TESSERA_BUILD_APPS)
   # Apps run on Kokkos's default space, whichever that is: one program. Its parts on several ranks, too.
   tessera_test(cg HOST_ONLY LIBRARIES tessera::cg_solver)
   # more ranks than cores, as root in a container; each of them on one thread
-  set(mpi_environment OMP_PROC_BIND=false OMP_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  set(mpi_environment ${tessera_test_environment} OMP_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
                       OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe)
   set(mpiexec "")
   if(TESSERA_ENABLE_MPI)
