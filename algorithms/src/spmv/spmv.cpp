@@ -43,7 +43,7 @@ std::string SpmvShape::text() const {
     case Kernel::vector:
       return "vector=" + std::to_string(lanes);
     case Kernel::stream:
-      return "stream=" + std::to_string(team_threads) + "x" + std::to_string(lanes);
+      return "stream";
   }
   return {};
 }
@@ -65,9 +65,9 @@ SpmvShape choose_spmv_shape(SpmvShape wanted, bool host, index_t rows, index_t n
           });
   SpmvShape s = wanted;
   const double mean = rows > 0 ? static_cast<double>(nnz) / static_cast<double>(rows) : 0.0;
-  // A thread has 8 entries in flight, and a team's rows fill its threads' batches once: lanes = mean / 8.
-  constexpr double in_flight = 8;
-  if (s.kernel == Kernel::automatic) s.kernel = !host && !transposed && mean <= 64 ? Kernel::stream : Kernel::vector;
+  // a lane goes round twice with 8 entries in flight
+  constexpr double a_lane = 16;
+  if (s.kernel == Kernel::automatic) s.kernel = !host && !transposed && mean <= 48 ? Kernel::stream : Kernel::vector;
   if (transposed) s.kernel = Kernel::vector;
   if (s.lanes == 0) {
     if (host)
@@ -75,7 +75,7 @@ SpmvShape choose_spmv_shape(SpmvShape wanted, bool host, index_t rows, index_t n
     else if (transposed)
       s.lanes = power_of_two_at_least(mean, warp);
     else
-      s.lanes = power_of_two_at_least(mean / in_flight, warp);
+      s.lanes = power_of_two_at_least(mean / a_lane, warp);
   }
   if (s.team_threads == 0) s.team_threads = host ? 1 : 256;
   if (s.team_threads < s.lanes) s.team_threads = s.lanes;

@@ -28,6 +28,22 @@ void launch_gemv(const Space& exec, const GemvProblem<T>& p) {
   Kernel::launch(exec, p, split);
 }
 
+template <class T, class Space, bool Packed>
+void launch_gemv_rows(const Space& exec, const GemvProblem<T>& p) {
+  if constexpr (!machine<Space>::is_host) {
+    // several rows a thread leave enough threads only where the matrix is large; short rows need few lanes each
+    const index_t rows = p.a.extents[0], columns = p.a.extents[1];
+    if (rows >= 8 && rows * columns >= 16 * index_t{exec.concurrency()}) {
+      if (columns * static_cast<index_t>(sizeof(T)) <= 1024)
+        launch_gemv<GemvRows<T, Space, Packed, 8>>(exec, p);
+      else
+        launch_gemv<GemvRows<T, Space, Packed, 4>>(exec, p);
+      return;
+    }
+  }
+  launch_gemv<GemvRows<T, Space, Packed, 1>>(exec, p);
+}
+
 template <class T, class Space>
 void run_gemv(const Space& exec, const GemvProblem<T>& p) {
   using A = accumulator_t<T>;
@@ -50,9 +66,9 @@ void run_gemv(const Space& exec, const GemvProblem<T>& p) {
     scale_gemv_output(exec, p);
   } else if (rows) {
     if (packed)
-      launch_gemv<GemvRows<T, Space, true>>(exec, p);
+      launch_gemv_rows<T, Space, true>(exec, p);
     else
-      launch_gemv<GemvRows<T, Space, false>>(exec, p);
+      launch_gemv_rows<T, Space, false>(exec, p);
   } else {
     if (packed)
       launch_gemv<GemvColumns<T, Space, true>>(exec, p);

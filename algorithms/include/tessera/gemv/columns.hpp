@@ -16,7 +16,10 @@ namespace tessera::detail {
 template <class T, class Space, bool Packed>
 struct GemvColumns {
   using S = product_sum_t<T>;
-  using Member = typename Teams<Space>::member_type;
+  /// Told how many threads a team has, device compilers keep all of a lane's loads in flight.
+  using Policy =
+      Kokkos::TeamPolicy<Space, Kokkos::IndexType<index_t>, Kokkos::LaunchBounds<machine<Space>::team_threads, 2>>;
+  using Member = typename Policy::member_type;
   using Scratch = Kokkos::View<S*, typename Space::scratch_memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   static constexpr bool host = machine<Space>::is_host;
   static constexpr int pack = !Packed ? 1
@@ -25,7 +28,7 @@ struct GemvColumns {
   static constexpr int loads = 8;  ///< columns in flight
   static constexpr index_t host_rows = 8192 / sizeof(S);
   static constexpr index_t ahead = 32;  ///< columns, that are asked for before they are needed
-  static constexpr int across = 32;     ///< threads side by side along the rows (devices)
+  static constexpr int narrow = 32;     ///< threads side by side along the rows of a large matrix (devices)
 
   ProductOutput<T> out;
   const T* a;
@@ -45,13 +48,19 @@ struct GemvColumns {
       if (adds_atomically<T> && s.row_blocks < places)
         s.segments = at_least(at_most(places / s.row_blocks, rows * columns / 65536), 1);
     } else {
-      s.rows = across * pack;
-      s.row_blocks = ceil_div(rows, s.rows);
       constexpr index_t team = machine<Space>::team_threads;
       s.threads = static_cast<int>(team);
-      s.per_row = s.threads / across;
-      const index_t useful = at_least(columns / (loads * s.per_row), 1);
-      if (adds_atomically<T>) s.segments = at_least(at_most(places / 2 / (s.row_blocks * s.threads), useful), 1);
+      // threads side by side: all of a team's where rows are enough for every place; few in a small matrix of many
+      // rows, so that no row needs several teams, and their additions to y a launch of their own
+      const index_t lines = ceil_div(rows, pack), units = places / (8 * team);
+      const bool small = rows * columns <= 16 * places && lines >= 2 * units;
+      s.lanes = static_cast<int>(lines >= places ? team : power_of_two_below(at_most(2 * lines - 1, narrow)));
+      while (small && s.lanes > 4 && lines < units * s.lanes) s.lanes /= 2;
+      s.per_row = s.threads / s.lanes;
+      s.rows = index_t{s.lanes} * pack;
+      s.row_blocks = ceil_div(rows, s.rows);
+      const index_t useful = at_least(columns / (2 * loads * s.per_row), 1);
+      if (adds_atomically<T> && !small) s.segments = at_least(at_most(places / (s.row_blocks * s.threads), useful), 1);
     }
     s.part = ceil_div(columns, s.segments);
     return s;
@@ -72,17 +81,23 @@ struct GemvColumns {
                              gemv_far(exec, p)};
     Kokkos::parallel_for(
         Packed ? "tessera::gemv::columns" : "tessera::gemv::columns_strided",
-        Teams<Space>(exec, s.league(), s.threads)
-            .set_scratch_size(0, Kokkos::PerTeam(Scratch::shmem_size(static_cast<std::size_t>(s.rows * s.per_row)))),
+        Policy(exec, s.league(), s.threads)
+            .set_scratch_size(0, Kokkos::PerTeam(Scratch::shmem_size(static_cast<std::size_t>(held_sums(s))))),
         kernel);
+  }
+
+  /// Sums in scratch: none where a thread has its rows to itself.
+  [[nodiscard]] TESSERA_INLINE_FUNCTION static index_t held_sums(const GemvSplit& s) {
+    return host || s.per_row > 1 ? s.rows * s.per_row : 0;
   }
 
   TESSERA_INLINE_FUNCTION void operator()(const Member& team) const {
     const S alpha = S(out.alpha.get()), beta = S(out.beta.get());
     const index_t items = split.row_blocks * split.segments;
-    const Scratch sums(team.team_scratch(0), split.rows * split.per_row);
+    const Scratch sums(team.team_scratch(0), held_sums(split));
     for (index_t item = team.league_rank(); item < items; item += team.league_size()) {
-      const index_t first = item / split.segments * split.rows, segment = item % split.segments;
+      const index_t segment = split.segments == 1 ? 0 : item % split.segments;
+      const index_t first = (split.segments == 1 ? item : item / split.segments) * split.rows;
       const index_t begin = segment * split.part;
       const index_t end = alpha == S{} ? begin : begin + split.part < n ? begin + split.part : n;
       const index_t count = m - first < split.rows ? m - first : split.rows;
@@ -93,8 +108,18 @@ struct GemvColumns {
           add_columns<false>(sums.data(), first, count, begin, end);
         for (index_t i = 0; i < count; ++i) write(first + i, alpha, beta, sums(i));
       } else {
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, split.threads),
-                             [&](int thread) { walk(sums, first, thread % across, thread / across, begin, end); });
+        const int across = split.lanes;
+        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, split.threads), [&](int thread) {
+          const int group = thread / across, place = thread % across * pack;
+          S sum[pack] = {};
+          walk(sum, first + place, begin + group, end);
+          for (int i = 0; i < pack; ++i)
+            if (split.per_row > 1)
+              sums(group * split.rows + place + i) = sum[i];
+            else if (place + i < count)
+              write(first + place + i, alpha, beta, sum[i]);
+        });
+        if (split.per_row == 1) continue;
         team.team_barrier();
         Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count), [&](index_t i) {
           S sum{};
@@ -124,36 +149,33 @@ struct GemvColumns {
     }
   }
 
-  /// Devices: `pack` rows of a thread over the columns begin + group, begin + group + per_row, ...
-  TESSERA_INLINE_FUNCTION void walk(const Scratch& sums, index_t first, int place, int group, index_t begin,
-                                    index_t end) const {
-    S sum[pack] = {};
-    const index_t row = first + index_t{place} * pack;
+  /// Devices: `pack` rows of a thread over the columns j, j + per_row, ...
+  TESSERA_INLINE_FUNCTION void walk(S (&sum)[pack], index_t row, index_t j, index_t end) const {
     const index_t step = split.per_row;
     if (row + pack <= m) {
-      const T* p = a + row * row_stride;
-      for (index_t j = begin + group; j < end; j += loads * step) {
-        vec<T, pack> av[loads];
-        S xv[loads];
-        for (int l = 0; l < loads; ++l)
-          if (j + l * step < end) {
-            if constexpr (Packed)
-              av[l] = vec<T, pack>::load_aligned(p + (j + l * step) * column_stride);
-            else
-              av[l].set(0, p[(j + l * step) * column_stride]);
-            xv[l] = factor(j + l * step);
-          }
-        for (int l = 0; l < loads; ++l)
-          if (j + l * step < end)
-            for (int i = 0; i < pack; ++i) sum[i] += S(av[l][i]) * xv[l];
-      }
+      const T* const p = a + row * row_stride;
+      for (; j + (loads - 1) * step < end; j += loads * step) add_loads<loads>(sum, p, j, step);
+      for (; j < end; j += step) add_loads<1>(sum, p, j, step);
     } else {
       for (int i = 0; i < pack; ++i)
         if (row + i < m)
-          for (index_t j = begin + group; j < end; j += step)
-            sum[i] += S(a[(row + i) * row_stride + j * column_stride]) * factor(j);
+          for (index_t k = j; k < end; k += step)
+            sum[i] += S(a[(row + i) * row_stride + k * column_stride]) * factor(k);
     }
-    for (int i = 0; i < pack; ++i) sums(group * split.rows + index_t{place} * pack + i) = sum[i];
+  }
+  template <int Loads>
+  TESSERA_INLINE_FUNCTION void add_loads(S (&sum)[pack], const T* p, index_t j, index_t step) const {
+    vec<T, pack> av[Loads];
+    S xv[Loads];
+    for (int l = 0; l < Loads; ++l) {
+      if constexpr (Packed)
+        av[l] = vec<T, pack>::load_aligned(p + (j + l * step) * column_stride);
+      else
+        av[l].set(0, p[(j + l * step) * column_stride]);
+      xv[l] = factor(j + l * step);
+    }
+    for (int l = 0; l < Loads; ++l)
+      for (int i = 0; i < pack; ++i) sum[i] += S(av[l][i]) * xv[l];
   }
 
   /// Hosts: rows first to first + count over the columns begin to end, `loads` columns at once.

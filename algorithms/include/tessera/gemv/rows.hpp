@@ -10,19 +10,44 @@
 
 namespace tessera::detail {
 
+/// Sums of `Rows` rows, as one value of a reduction.
+template <class S, int Rows>
+struct GemvSums {
+  S sum[Rows] = {};
+  TESSERA_INLINE_FUNCTION GemvSums& operator+=(const GemvSums& other) {
+    for (int r = 0; r < Rows; ++r) sum[r] += other.sum[r];
+    return *this;
+  }
+};
+
+}  // namespace tessera::detail
+
+template <class S, int Rows>
+struct Kokkos::reduction_identity<tessera::detail::GemvSums<S, Rows>> {
+  KOKKOS_FORCEINLINE_FUNCTION static tessera::detail::GemvSums<S, Rows> sum() { return {}; }
+};
+
+namespace tessera::detail {
+
 /// Rows that are contiguous, or nearly: each is a dot product with x, read by the lanes of a thread, or of several
-/// threads where rows are few. `Packed`: unit strides, and on devices 16-byte alignment of every row and of x.
-template <class T, class Space, bool Packed>
+/// threads where rows are few. On devices a thread sums `AtOnce` rows, so that it reads x once for them all.
+/// `Packed`: unit strides, and on devices 16-byte alignment of every row and of x.
+template <class T, class Space, bool Packed, int AtOnce>
 struct GemvRows {
   using S = product_sum_t<T>;
-  using Member = typename Teams<Space>::member_type;
+  /// Told how many threads a team has, device compilers keep all of a lane's loads in flight.
+  using Policy =
+      Kokkos::TeamPolicy<Space, Kokkos::IndexType<index_t>, Kokkos::LaunchBounds<machine<Space>::team_threads, 2>>;
+  using Member = typename Policy::member_type;
   using Scratch = Kokkos::View<S*, typename Space::scratch_memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   static constexpr bool host = machine<Space>::is_host;
   /// Elements a lane loads at once, and loads in flight.
   static constexpr int pack = !Packed ? 1
                               : host  ? machine<Space>::simd_bytes / static_cast<int>(sizeof(S))
                                       : 16 / static_cast<int>(sizeof(T));
-  static constexpr int loads = 4;
+  static constexpr int loads = host || AtOnce == 1 ? 4 : 8 / AtOnce;
+  using Sums = GemvSums<S, AtOnce>;
+  static_assert(!host || AtOnce == 1);
 
   ProductOutput<T> out;
   const T* a;
@@ -43,14 +68,17 @@ struct GemvRows {
       s.part = ceil_div(columns, s.segments);
     } else {
       constexpr index_t warp = machine<Space>::warp_width, team = machine<Space>::team_threads;
-      s.lanes = static_cast<int>(at_most(power_of_two_below(at_least(columns / (2 * pack), 1)), warp));
+      s.lanes =
+          static_cast<int>(at_most(power_of_two_below(at_least(columns / ((AtOnce == 1 ? 2 : 4) * pack), 1)), warp));
       s.threads = static_cast<int>(team / s.lanes);
-      // a lane should make `loads` loads at least
-      const index_t useful = at_least(columns / (pack * loads * s.lanes), 1);
-      const index_t wanted = at_least(places / 2 / at_least(rows * s.lanes, 1), 1);
-      s.per_row = static_cast<int>(power_of_two_below(at_most(at_most(wanted, useful), s.threads)));
-      if (adds_atomically<T>) s.segments = at_least(at_most(wanted, useful) / s.per_row, 1);
-      s.rows = s.threads / s.per_row;
+      const index_t turn = index_t{pack} * loads * s.lanes;  // columns that the lanes have in flight
+      const index_t groups = ceil_div(rows, AtOnce);
+      // the threads of a team share rows where a lane still goes round a few times; several teams do where rows are few
+      const index_t wanted = ceil_div(places, groups * s.lanes), useful = at_least(columns / (4 * turn), 1);
+      s.per_row = static_cast<int>(power_of_two_below(at_most(useful, s.threads)));
+      const index_t spread = at_least(wanted / s.per_row, 1);
+      if (adds_atomically<T>) s.segments = at_least(at_most(spread, useful / s.per_row), 1);
+      s.rows = s.threads / s.per_row * AtOnce;
       const index_t step = index_t{pack} * s.lanes;
       s.part = ceil_div(ceil_div(columns, s.segments * s.per_row), step) * step;
     }
@@ -72,8 +100,8 @@ struct GemvRows {
                           s,
                           gemv_far(exec, p)};
     Kokkos::parallel_for(Packed ? "tessera::gemv::rows" : "tessera::gemv::rows_strided",
-                         Teams<Space>(exec, s.league(), s.threads, s.lanes)
-                             .set_scratch_size(0, Kokkos::PerTeam(Scratch::shmem_size(s.threads))),
+                         Policy(exec, s.league(), s.threads, s.lanes)
+                             .set_scratch_size(0, Kokkos::PerTeam(Scratch::shmem_size(s.threads * AtOnce))),
                          kernel);
   }
 
@@ -82,9 +110,11 @@ struct GemvRows {
     const int lanes = host ? 1 : split.lanes;
     const int per_row = host ? 1 : split.per_row;
     const index_t items = split.row_blocks * split.segments;
-    const Scratch partial(team.team_scratch(0), split.threads);
+    const Scratch partial(team.team_scratch(0), split.threads * AtOnce);
+    const int groups = static_cast<int>(split.rows) / AtOnce;
     for (index_t item = team.league_rank(); item < items; item += team.league_size()) {
-      const index_t first = item / split.segments * split.rows, segment = item % split.segments;
+      const index_t segment = split.segments == 1 ? 0 : item % split.segments;
+      const index_t first = (split.segments == 1 ? item : item / split.segments) * split.rows;
       if constexpr (Packed && host) {
         if (alpha != S{}) {
           if (far)
@@ -94,30 +124,35 @@ struct GemvRows {
           continue;
         }
       }
-      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, split.rows * per_row), [&](index_t t) {
-        const index_t row = first + t / per_row;
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, groups * per_row), [&](int t) {
+        const index_t row = first + index_t{t / per_row} * AtOnce;
         const index_t begin = (segment * per_row + t % per_row) * split.part;
         const index_t end = begin + split.part < n ? begin + split.part : n;
-        S sum{};
+        Sums sums;
         if (row < m && alpha != S{})
           Kokkos::parallel_reduce(
               Kokkos::ThreadVectorRange(team, lanes),
-              [&](int lane, S& s) { s += lane_sum(a + row * row_stride, begin, end, lane, lanes); }, sum);
+              [&](int lane, Sums& s) {
+                if constexpr (AtOnce == 1)
+                  s.sum[0] += lane_sum(a + row * row_stride, begin, end, lane, lanes);
+                else
+                  s += lane_sums(row, begin, end, lane, lanes);
+              },
+              sums);
         Kokkos::single(Kokkos::PerThread(team), [&] {
-          if (per_row > 1)
-            partial(t) = sum;
-          else if (row < m)
-            write(row, alpha, beta, sum);
+          for (int r = 0; r < AtOnce; ++r)
+            if (per_row > 1)
+              partial(t * AtOnce + r) = sums.sum[r];
+            else if (row + r < m)
+              write(row + r, alpha, beta, sums.sum[r]);
         });
       });
       if (per_row > 1) {
         team.team_barrier();
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, split.rows), [&](index_t r) {
-          Kokkos::single(Kokkos::PerThread(team), [&] {
-            S sum{};
-            for (int w = 0; w < per_row; ++w) sum += partial(r * per_row + w);
-            if (first + r < m) write(first + r, alpha, beta, sum);
-          });
+        Kokkos::parallel_for(Kokkos::TeamVectorRange(team, groups * AtOnce), [&](int r) {
+          S sum{};
+          for (int w = 0; w < per_row; ++w) sum += partial((r / AtOnce * per_row + w) * AtOnce + r % AtOnce);
+          if (first + r < m) write(first + r, alpha, beta, sum);
         });
         team.team_barrier();
       }
@@ -179,13 +214,51 @@ struct GemvRows {
       out.add(row, alpha * sum);
   }
 
-  [[nodiscard]] TESSERA_INLINE_FUNCTION S factor(index_t j) const {
-    if constexpr (is_complex_v<T>) {
-      const T v = x[j * x_stride];
+  [[nodiscard]] TESSERA_INLINE_FUNCTION S factor(index_t j) const { return factor_of(x[j * x_stride]); }
+  [[nodiscard]] TESSERA_INLINE_FUNCTION S factor_of(const T& v) const {
+    if constexpr (is_complex_v<T>)
       return conj_x ? conj_value(v) : v;
-    } else {
-      return S(x[j * x_stride]);
+    else
+      return S(v);
+  }
+
+  /// Devices: as lane_sum for `AtOnce` rows; behind the last row, it again.
+  [[nodiscard]] TESSERA_INLINE_FUNCTION Sums lane_sums(index_t row, index_t begin, index_t end, int lane,
+                                                       int lanes) const {
+    const index_t step = index_t{pack} * lanes;
+    const T* rows[AtOnce];
+    for (int r = 0; r < AtOnce; ++r) rows[r] = a + (row + r < m ? row + r : m - 1) * row_stride;
+    Sums sums;
+    const index_t whole = begin + (end - begin) / pack * pack;
+    index_t j = begin + lane * pack;
+    for (; j + (loads - 1) * step < whole; j += loads * step) add_loads<loads>(sums, rows, j, step);
+    for (; j < whole; j += step) add_loads<1>(sums, rows, j, step);
+    if constexpr (pack > 1)
+      for (j = whole + lane; j < end; j += lanes)
+        for (int r = 0; r < AtOnce; ++r) sums.sum[r] += S(rows[r][j]) * factor(j);
+    return sums;
+  }
+  template <int Loads>
+  TESSERA_INLINE_FUNCTION void add_loads(Sums& sums, const T* const (&rows)[AtOnce], index_t j, index_t step) const {
+    vec<T, pack> av[Loads][AtOnce];
+    S xv[Loads][pack];
+    for (int l = 0; l < Loads; ++l) {
+      for (int r = 0; r < AtOnce; ++r) {
+        if constexpr (Packed)
+          av[l][r] = vec<T, pack>::load_aligned(rows[r] + j + l * step);
+        else
+          av[l][r].set(0, rows[r][(j + l * step) * column_stride]);
+      }
+      if constexpr (Packed) {
+        const auto v = vec<T, pack>::load_aligned(x + j + l * step);
+        for (int i = 0; i < pack; ++i) xv[l][i] = factor_of(v[i]);
+      } else {
+        xv[l][0] = factor(j + l * step);
+      }
     }
+    for (int l = 0; l < Loads; ++l)
+      for (int r = 0; r < AtOnce; ++r)
+        for (int i = 0; i < pack; ++i) sums.sum[r] += S(av[l][r][i]) * xv[l][i];
   }
 
   /// Elements begin + lane * pack, ... of one row: `loads` packs in flight, a sum for each.
@@ -210,12 +283,7 @@ struct GemvRows {
           }
         for (int l = 0; l < loads; ++l)
           if (j + l * step < whole)
-            for (int i = 0; i < pack; ++i) {
-              T xi = xv[l][i];
-              if constexpr (is_complex_v<T>)
-                if (conj_x) xi = conj_value(xi);
-              sums[l] += S(av[l][i]) * S(xi);
-            }
+            for (int i = 0; i < pack; ++i) sums[l] += S(av[l][i]) * factor_of(xv[l][i]);
       }
       for (j = whole + lane; j < end; j += lanes) tail += S(row[j]) * factor(j);
       return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + tail;

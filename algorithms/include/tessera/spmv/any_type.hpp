@@ -24,6 +24,15 @@ void scale_spmv_output(const auto& exec, const SpmvProblem<Types>& p) {
 }
 
 template <class Types, class Space>
+void launch_spmv_stream(const Space& exec, const SpmvProblem<Types>& p) {
+  // short rows make small blocks, of which a processor holds more where a thread copies fewer entries
+  if (p.a.nnz <= 12 * p.a.rows)
+    SpmvStream<Types, Space, 8>::launch(exec, p);
+  else
+    SpmvStream<Types, Space, 16>::launch(exec, p);
+}
+
+template <class Types, class Space>
 void run_spmv(const Space& exec, const SpmvProblem<Types>& p) {
   const Region region([&] { return "tessera::spmv[portable " + p.shape.text() + "]"; });
   if (p.y.extents[0] == 0) return;
@@ -35,7 +44,7 @@ void run_spmv(const Space& exec, const SpmvProblem<Types>& p) {
   if (p.transposed)
     SpmvScatter<Types, Space>::launch(exec, p);
   else if (p.shape.kernel == SpmvShape::Kernel::stream)
-    SpmvStream<Types, Space>::launch(exec, p);
+    launch_spmv_stream(exec, p);
   else
     SpmvVector<Types, Space>::launch(exec, p);
   if (p.shape.long_rows) SpmvLongRows<Types, Space>::launch(exec, p);

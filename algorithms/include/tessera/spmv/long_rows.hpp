@@ -13,7 +13,8 @@ struct SpmvLongRows {
   using Scalar = typename Types::scalar;
   using A = product_sum_t<Scalar>;
   using Offset = typename Types::offset;
-  using Member = typename Teams<Space>::member_type;
+  using Policy = SpmvBatches<Space>;
+  using Member = typename Policy::member_type;
   static constexpr bool host = machine<Space>::is_host;
 
   SpmvTerms<Types> terms;
@@ -28,7 +29,7 @@ struct SpmvLongRows {
     if (p.a.nnz <= piece) return;
     const index_t pieces = (p.a.nnz + piece - 1) / piece;
     constexpr int lanes = machine<Space>::warp_width;
-    constexpr int team = host ? 1 : 256 / lanes;
+    constexpr int team = machine<Space>::team_threads / lanes;
     constexpr index_t most = index_t{1} << 30;
     const SpmvLongRows kernel{SpmvTerms<Types>(p),
                               ProductOutput<Scalar>(p.alpha, p.beta, p.y),
@@ -40,7 +41,7 @@ struct SpmvLongRows {
                               p.transposed,
                               lanes * team};
     Kokkos::parallel_for("tessera::spmv::long_rows",
-                         Teams<Space>(exec, static_cast<int>(pieces < most ? pieces : most), team, lanes), kernel);
+                         Policy(exec, static_cast<int>(pieces < most ? pieces : most), team, lanes), kernel);
   }
 
   /// The row of entry k: the last row that begins at or before it.

@@ -43,15 +43,15 @@ struct SpmvShape {
   enum class Kernel {
     automatic,
     vector,  ///< `lanes` vector lanes work on a row, each with several entries in flight
-    stream,  ///< a team forms the products of consecutive entries in scratch, then rows are summed from there
+    stream,  ///< a team copies consecutive entries to scratch, then a thread or a few sum each row from there
   };
   Kernel kernel = Kernel::automatic;
-  int lanes = 0;          ///< vector lanes a row: a power of two up to the warp width; 0: chosen
-  int team_threads = 0;   ///< threads a team, lanes included; 0: chosen
+  int lanes = 0;          ///< vector lanes a row: a power of two up to 32; 0: chosen. Not of the stream kernel
+  int team_threads = 0;   ///< threads a team, lanes included (row sums use 256 at most); 0: chosen
   bool long_rows = true;  ///< rows of more than `long_row_length` entries may exist: they get teams of their own
   index_t long_row_length = 0;
 
-  [[nodiscard]] std::string text() const;  ///< "vector=4", "stream=256x4"
+  [[nodiscard]] std::string text() const;  ///< "vector=4", "stream"
 };
 
 /// y = alpha * op(A) * x + beta * y.

@@ -19,6 +19,12 @@ namespace tessera::detail {
 template <class Types>
 inline constexpr int spmv_batch = sizeof(typename Types::scalar) <= 8 ? 8 : 4;
 
+/// Teams whose lanes have several loads in flight: told how many threads a team has and how many teams a processor,
+/// device compilers keep the loads together instead of saving registers.
+template <class Space>
+using SpmvBatches =
+    Kokkos::TeamPolicy<Space, Kokkos::IndexType<index_t>, Kokkos::LaunchBounds<machine<Space>::team_threads, 3>>;
+
 /// Products a(k) * x(column(k)). With conjugations, sum conj(a) x = conj(sum a conj(x)): the terms conjugate at most
 /// x, `finish` the sum.
 template <class Types>
@@ -66,24 +72,6 @@ struct SpmvTerms {
     return plain_x_conj ? A(conj_value(v)) : A(v);
   }
 
-  /// Terms at, at + step, ... below `end` relative to entry `first`, at most Batch of them, all loads before all
-  /// arithmetic: the memory system sees 2 * Batch independent requests a lane, then Batch more. `use` gets the
-  /// position and the term.
-  template <int Batch, bool UnitStride, class Use>
-  TESSERA_INLINE_FUNCTION void batch(const Ordinal* __restrict__ c, const Scalar* __restrict__ v, int at, int step,
-                                     int end, Use use) const {
-    Ordinal column[Batch];
-    Scalar value[Batch];
-    A other[Batch];
-    for (int u = 0; u < Batch; ++u) {
-      const bool in = at + u * step < end;
-      column[u] = in ? c[at + u * step] : Ordinal(-1);
-      value[u] = in ? v[at + u * step] : Scalar{};
-    }
-    for (int u = 0; u < Batch; ++u) other[u] = column[u] >= 0 ? gather<UnitStride>(column[u]) : A{};
-    for (int u = 0; u < Batch; ++u) use(at + u * step, A(value[u]) * other[u]);  // 0 * 0 behind the end
-  }
-
   /// Sum of the terms begin + lane, begin + lane + lanes, ... below end.
   template <bool Host>
   [[nodiscard]] TESSERA_INLINE_FUNCTION A lane_sum(index_t begin, index_t end, int lane, int lanes) const {
@@ -119,16 +107,30 @@ struct SpmvTerms {
       return (sums[0] + sums[1]) + (sums[2] + sums[3]);
     }
   }
+  /// Several terms in flight: all their loads come before all arithmetic. Behind the end the last entry is read again,
+  /// since compilers move a conditional load to its use.
   template <bool UnitStride>
   [[nodiscard]] TESSERA_INLINE_FUNCTION A batched_sum(index_t begin, index_t end, int lane, int lanes) const {
-    constexpr int many = spmv_batch<Types>;
     A sum{};
-    for (index_t k = begin; k < end; k += many * lanes) {
-      const index_t left = end - k;
-      const int count = left < many * lanes ? static_cast<int>(left) : many * lanes;
-      batch<many, UnitStride>(columns + k, values + k, lane, lanes, count, [&](int, const A& term) { sum += term; });
-    }
+    index_t k = begin + lane;
+    for (; k + (spmv_batch<Types> - 1) * lanes < end; k += spmv_batch<Types> * lanes)
+      add_batch<spmv_batch<Types>, true, UnitStride>(sum, k, end, lanes);
+    for (; k < end; k += 4 * lanes) add_batch<4, false, UnitStride>(sum, k, end, lanes);
     return sum;
+  }
+  template <int Count, bool Full, bool UnitStride>
+  TESSERA_INLINE_FUNCTION void add_batch(A& sum, index_t k, index_t end, int step) const {
+    Ordinal column[Count];
+    Scalar value[Count];
+    A other[Count];
+    for (int u = 0; u < Count; ++u) {
+      const index_t at = Full || k + u * step < end ? k + u * step : end - 1;
+      column[u] = columns[at];
+      value[u] = values[at];
+    }
+    for (int u = 0; u < Count; ++u) other[u] = gather<UnitStride>(column[u]);
+    for (int u = 0; u < Count; ++u)
+      if (Full || k + u * step < end) sum += A(value[u]) * other[u];
   }
 };
 

@@ -11,7 +11,9 @@ struct SpmvVector {
   using Scalar = typename Types::scalar;
   using A = product_sum_t<Scalar>;
   using Offset = typename Types::offset;
-  using Member = typename Teams<Space>::member_type;
+  static constexpr int most_threads = machine<Space>::team_threads;
+  using Policy = SpmvBatches<Space>;
+  using Member = typename Policy::member_type;
   static constexpr bool host = machine<Space>::is_host;
 
   SpmvTerms<Types> terms;
@@ -22,11 +24,15 @@ struct SpmvVector {
 
   static void launch(const Space& exec, const SpmvProblem<Types>& p) {
     const int lanes = host ? 1 : p.shape.lanes;
-    const int team = host ? 1 : p.shape.team_threads / lanes;
+    const int team = host ? 1 : team_of(p.shape, lanes);
     const SpmvVector kernel{SpmvTerms<Types>(p), ProductOutput<Scalar>(p.alpha, p.beta, p.y),
                             SpmvRowBlocks<Types, Space>(exec, p.a, team), lanes,
                             p.shape.long_rows ? p.shape.long_row_length : p.a.nnz};
-    Kokkos::parallel_for("tessera::spmv::vector", Teams<Space>(exec, kernel.blocks.league(), team, lanes), kernel);
+    Kokkos::parallel_for("tessera::spmv::vector", Policy(exec, kernel.blocks.league(), team, lanes), kernel);
+  }
+
+  static int team_of(const SpmvShape& shape, int lanes) {
+    return (shape.team_threads < most_threads ? shape.team_threads : most_threads) / lanes;
   }
 
   TESSERA_INLINE_FUNCTION void operator()(const Member& team) const {
