@@ -160,8 +160,10 @@ struct SpmvStream {
     if (t == 0) held.counters[0] = 0;
     for (index_t from = team.league_rank() * per_team; from < blocks; from += team.league_size() * per_team) {
       const index_t last = from + per_team < blocks ? from + per_team : blocks;
+      Rows next = rows_of(from, own);
       for (index_t block = from; block < last; ++block) {
-        const Rows now = rows_of(block, own);
+        const Rows now = next;
+        if (block + 1 < last) next = rows_of(block + 1, own);  // asked for before this block's sums
         const index_t length = now.own_end - now.own_begin;
         const bool mine = own < now.count && length > 0 && length <= longest;
         // only a block with many entries can hold a long row, which another kernel sums
