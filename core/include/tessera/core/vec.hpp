@@ -263,7 +263,10 @@ struct alignas(detail::vec_alignment<T, N>) vec {
   }
   TESSERA_INLINE_FUNCTION void store_aligned(T* p) const {
 #if TESSERA_DEVICE_PASS
-    *reinterpret_cast<vec*>(p) = *this;
+    // Subtracts 0, which the compiler cannot know: the lanes' addresses then differ by constants alone, without which
+    // nvcc 13.0 takes the store apart into one a lane.
+    char* const whole = reinterpret_cast<char*>(p) - (reinterpret_cast<std::uintptr_t>(p) & (alignof(vec) - 1));
+    *reinterpret_cast<vec*>(whole) = *this;
 #else
     store(p);
 #endif
