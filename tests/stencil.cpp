@@ -20,19 +20,21 @@ namespace {
 using Extents = std::array<index_t, 3>;
 
 /// A rank-3 box in padded memory: extents, order of the dimensions in memory (order[0] has the longest stride), the
-/// step of the fastest one, and padding. Everything between the elements must stay as it is.
+/// step of the fastest one, padding, and to how many elements lines are aligned. Everything between the elements must
+/// stay as it is.
 template <class T>
 struct Box {
   Extents n, stride{};
-  index_t size = 0, margin = 5;
+  index_t size = 0, margin;
   Kokkos::View<T*, Space> memory;
 
-  Box(const Extents& extents, const std::array<int, 3>& order, index_t step, index_t pad) : n(extents) {
+  Box(const Extents& extents, const std::array<int, 3>& order, index_t step, index_t pad, index_t line)
+      : n(extents), margin(line > 1 ? line : 5) {
     index_t next = step;
     for (int r = 2; r >= 0; --r) {
       const auto d = static_cast<std::size_t>(order[static_cast<std::size_t>(r)]);
       stride[d] = next;
-      next = next * std::max<index_t>(n[d], 1) + pad;
+      next = (next * std::max<index_t>(n[d], 1) + pad + line - 1) / line * line;
     }
     size = next + 2 * margin;
     memory = Kokkos::View<T*, Space>("box", static_cast<std::size_t>(size));
@@ -74,14 +76,15 @@ std::vector<T> random_memory(index_t size, unsigned seed) {
 
 struct Arrangement {
   std::array<int, 3> u_order, v_order;
-  index_t u_step, v_step, pad;
+  index_t u_step, v_step, pad, line = 1;
 };
 const std::vector<Arrangement> arrangements{
-    {{0, 1, 2}, {0, 1, 2}, 1, 1, 0},                                   // LayoutRight
-    {{2, 1, 0}, {2, 1, 0}, 1, 1, 0},                                   // LayoutLeft
-    {{0, 1, 2}, {2, 1, 0}, 1, 1, 3},                                   // one of each, padded
-    {{1, 2, 0}, {1, 0, 2}, 1, 1, 1}, {{0, 1, 2}, {0, 1, 2}, 3, 2, 4},  // no unit stride
-    {{2, 0, 1}, {2, 0, 1}, 1, 2, 0},
+    {{0, 1, 2}, {0, 1, 2}, 1, 1, 0},                                         // LayoutRight
+    {{2, 1, 0}, {2, 1, 0}, 1, 1, 0},                                         // LayoutLeft
+    {{0, 1, 2}, {2, 1, 0}, 1, 1, 3},                                         // one of each, padded
+    {{1, 2, 0}, {1, 0, 2}, 1, 1, 1},    {{0, 1, 2}, {0, 1, 2}, 3, 2, 4},     // no unit stride
+    {{2, 0, 1}, {2, 0, 1}, 1, 2, 0},    {{0, 1, 2}, {0, 1, 2}, 1, 1, 0, 8},  // what devices read and write by vectors
+    {{2, 1, 0}, {2, 1, 0}, 1, 1, 0, 8},
 };
 
 enum class Kind { seven, distances, all };
@@ -89,11 +92,21 @@ enum class Kind { seven, distances, all };
 /// The library's call; the walkers of devices, on every backend; lines of what no cache holds, on hosts.
 enum class Way { call, walk, far };
 
+/// walk: the walkers of devices, on every backend. far: lines that go past the caches, which hosts have.
+template <Way way, class Points, class T>
+void run_way(const Space& exec, const tessera::StencilProblem<T>& p) {
+  using namespace tessera::detail;
+  if constexpr (way == Way::far && tessera::machine<Space>::is_host)
+    StencilMarch<T, Space, Points, true>::launch(exec, p, "tessera::stencil7::test", true);
+  else
+    walk_stencil<T, Space, Points>(exec, p, "tessera::stencil7::unit", "tessera::stencil7::strided");
+}
+
 template <class T, Way way>
 void check(const Extents& n, const Arrangement& how, Kind kind, unsigned seed) {
   using A = tessera::accumulator_t<T>;
   const Space exec;
-  const Box<T> u(n, how.u_order, how.u_step, how.pad), v(n, how.v_order, how.v_step, how.pad);
+  const Box<T> u(n, how.u_order, how.u_step, how.pad, how.line), v(n, how.v_order, how.v_step, how.pad, how.line);
   auto um = random_memory<T>(u.size, seed);
   auto vm = random_memory<T>(v.size, seed + 1);
   // what the sums must not read is NaN: outside of u, the old inside of v, for 7 points u's edges and corners
@@ -132,11 +145,10 @@ void check(const Extents& n, const Arrangement& how, Kind kind, unsigned seed) {
     for (int m = 0; m < 27; ++m) p.coefficients[m] = c.c[m / 9][m / 3 % 3][m % 3];
     const auto q = tessera::detail::by_falling_stride(p);
     using namespace tessera::detail;
-    constexpr bool far = way == Way::far;
     if (kind == Kind::seven)
-      StencilMarch<T, Space, Faces, far, far>::launch(exec, q, "tessera::stencil7::test", far);
+      run_way<way, Faces>(exec, q);
     else
-      StencilMarch<T, Space, Cube, far, far>::launch(exec, q, "tessera::stencil27::test", far);
+      run_way<way, Cube>(exec, q);
   } else if (kind == Kind::seven) {
     tessera::stencil7(exec, faces, u.view(), v.view());
   } else if (kind == Kind::distances) {
@@ -223,7 +235,14 @@ TEST_CASE("stencils at edge sizes", "[stencil]") {
   }
   // lines so long that a tile has few rows
   check<float, Way::call>({4, 36, 40000}, right, Kind::seven, 18);
-  // round the tiles: 16 rows, 64 columns
+  // round the tiles of devices
+  const Arrangement aligned = arrangements[6];
+  for (const index_t n : {3, 4, 5, 7, 8, 9, 10, 11, 31, 33, 34, 127, 128, 129, 130, 131, 255, 256, 257, 258, 259}) {
+    check<float, Way::walk>({5, 5, n}, aligned, Kind::all, 19);
+    check<double, Way::walk>({5, 5, n}, aligned, Kind::seven, 20);
+    check<double, Way::walk>({4, n, 7}, aligned, Kind::all, 21);
+    check<tessera::half, Way::walk>({n, 4, 9}, aligned, Kind::seven, 22);
+  }
   for (const index_t n : {15, 16, 17, 18, 19, 63, 64, 65, 66, 67, 129, 130}) {
     check<float, Way::call>({3, n, 5}, right, Kind::seven, 14);
     check<float, Way::walk>({3, n, 5}, right, Kind::seven, 15);

@@ -9,6 +9,7 @@
 #include <tessera/core/trace.hpp>
 #include <tessera/stencil.hpp>
 #include <tessera/stencil/march.hpp>
+#include <tessera/stencil/walk.hpp>
 
 namespace tessera::detail {
 
@@ -57,18 +58,24 @@ void run_stencil(const Space& exec, const StencilProblem<T>& given) {
                    : (unit ? "tessera::stencil27[portable unit stride]" : "tessera::stencil27[portable any stride]"));
   for (int r = 0; r < 3; ++r)
     if (p.v.extents[r] < 3) return;
-  const index_t points = p.v.extents[0] * p.v.extents[1] * p.v.extents[2];
-  const bool far = past_caches(exec, 2.0 * sizeof(T) * static_cast<double>(points));
-  if (p.faces_only) {
-    if (unit)
-      StencilMarch<T, Space, Faces, true>::launch(exec, p, "tessera::stencil7::unit", far);
-    else
-      StencilMarch<T, Space, Faces, false>::launch(exec, p, "tessera::stencil7::strided", far);
+  if constexpr (machine<Space>::is_host) {
+    const index_t points = p.v.extents[0] * p.v.extents[1] * p.v.extents[2];
+    const bool far = past_caches(exec, 2.0 * sizeof(T) * static_cast<double>(points));
+    if (p.faces_only) {
+      if (unit)
+        StencilMarch<T, Space, Faces, true>::launch(exec, p, "tessera::stencil7::unit", far);
+      else
+        StencilMarch<T, Space, Faces, false>::launch(exec, p, "tessera::stencil7::strided", far);
+    } else {
+      if (unit)
+        StencilMarch<T, Space, Cube, true>::launch(exec, p, "tessera::stencil27::unit", far);
+      else
+        StencilMarch<T, Space, Cube, false>::launch(exec, p, "tessera::stencil27::strided", far);
+    }
+  } else if (p.faces_only) {
+    walk_stencil<T, Space, Faces>(exec, p, "tessera::stencil7::unit", "tessera::stencil7::strided");
   } else {
-    if (unit)
-      StencilMarch<T, Space, Cube, true>::launch(exec, p, "tessera::stencil27::unit", far);
-    else
-      StencilMarch<T, Space, Cube, false>::launch(exec, p, "tessera::stencil27::strided", far);
+    walk_stencil<T, Space, Cube>(exec, p, "tessera::stencil27::unit", "tessera::stencil27::strided");
   }
 }
 

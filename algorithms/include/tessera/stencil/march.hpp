@@ -6,40 +6,29 @@
 #include <tessera/core/execution.hpp>
 #include <tessera/core/machine.hpp>
 #include <tessera/core/vec.hpp>
+#include <tessera/stencil/points.hpp>
 #include <tessera/stencil/problem.hpp>
 
 /// \file
-/// The stencil kernel. Dimension 2 is the one of shortest stride, 0 of longest. A team owns a tile of dimensions 1 and
-/// 2 and walks along dimension 0, so that a plane that was read for one output plane is still close for the next two.
+/// The stencil kernel of hosts. Dimension 2 is the one of shortest stride, 0 of longest. A team owns a tile of
+/// dimension 1 and walks along dimension 0, so that a plane that was read for one output plane is still close for the
+/// next two.
 
 namespace tessera::detail {
 
-/// Which neighbours there are; a, b, c are 0, 1, 2 for the offsets -1, 0, 1 of dimensions 0, 1, 2.
-struct Faces {
-  TESSERA_FUNCTION static constexpr bool has(int a, int b, int c) { return (a != 1) + (b != 1) + (c != 1) <= 1; }
-};
-struct Cube {
-  TESSERA_FUNCTION static constexpr bool has(int, int, int) { return true; }
-};
-
-/// `Lines`: whole lines of dimension 2 by one thread, in vectors where it is contiguous; otherwise a point a thread.
-template <class T, class Space, class Points, bool UnitStride, bool Lines = machine<Space>::is_host>
+/// Whole lines of dimension 2 by one thread, in vectors where it is contiguous.
+template <class T, class Space, class Points, bool UnitStride>
 struct StencilMarch {
   using A = accumulator_t<T>;
   using Member = typename Teams<Space>::member_type;
-  /// A walker goes along dimension 0 with `rows` neighbouring points of dimension 1 in registers; `columns` walkers
-  /// stand side by side in dimension 2 and read whole lines of memory.
-  static constexpr int rows = 4;
-  static constexpr int columns = 64;
-  static constexpr int walkers = 256;
-  /// Lines: three planes of a tile stay in a last-level cache's share of a core; longer tiles prefetch better.
+  /// Three planes of a tile stay in a last-level cache's share of a core; longer tiles prefetch better.
   static constexpr index_t near_bytes = 4 << 20;
 
   const T* u;
   T* v;
-  index_t n0, n1, n2;                             // extents
-  index_t su[3], sv[3];                           // strides
-  index_t tile1, tiles1, tiles2, chunks, planes;  // rows of a tile; planes: outputs in dimension 0 of a chunk
+  index_t n0, n1, n2;                     // extents
+  index_t su[3], sv[3];                   // strides
+  index_t tile1, tiles1, chunks, planes;  // rows of a tile; planes: outputs in dimension 0 of a chunk
   bool far;
   A coefficients[27];
 
@@ -58,64 +47,42 @@ struct StencilMarch {
     }
     for (int n = 0; n < 27; ++n) k.coefficients[n] = p.coefficients[n];
     const index_t inner = k.n0 - 2;
-    if constexpr (Lines) {
-      const index_t most = near_bytes / (3 * k.n2 * static_cast<index_t>(sizeof(T)));
-      k.tile1 = most < 16 ? 16 : most < k.n1 - 2 ? most : k.n1 - 2;
-    } else {
-      k.tile1 = walkers / columns * rows;
-    }
+    const index_t near = near_bytes / (3 * k.n2 * static_cast<index_t>(sizeof(T)));
+    k.tile1 = near < 16 ? 16 : near < k.n1 - 2 ? near : k.n1 - 2;
     k.tiles1 = (k.n1 - 2 + k.tile1 - 1) / k.tile1;
-    k.tiles2 = Lines ? 1 : (k.n2 - 1 + columns - 1) / columns;  // from 0, so that lines stay whole
-    if constexpr (Lines) {
-      // a thread gets planes that follow each other, or rows where there are few planes
-      const index_t workers = exec.concurrency();
-      k.chunks = inner < workers ? inner : workers;
-    } else {
-      // four teams' worth of work a place, but no chunk so short that its two extra planes tell, nor too long to
-      // balance
-      const index_t wanted = 4 * index_t{exec.concurrency()} / walkers + 1;
-      index_t length = inner * k.tiles1 * k.tiles2 / wanted;
-      length = length < 8 ? 8 : length > 64 ? 64 : length;
-      k.chunks = (inner + length - 1) / length;
-    }
+    // a thread gets planes that follow each other, or rows where there are few planes
+    const index_t workers = exec.concurrency();
+    k.chunks = inner < workers ? inner : workers;
     k.planes = (inner + k.chunks - 1) / k.chunks;
-    const index_t total = k.chunks * k.tiles1 * k.tiles2;
+    const index_t total = k.chunks * k.tiles1;
     constexpr index_t most = index_t{1} << 30;
     Kokkos::parallel_for(
         name, Teams<Space>(exec, static_cast<int>(total < most ? total : most), machine<Space>::team_threads), k);
   }
 
   TESSERA_INLINE_FUNCTION void operator()(const Member& team) const {
-    const index_t total = chunks * tiles1 * tiles2;
+    const index_t total = chunks * tiles1;
     for (index_t t = team.league_rank(); t < total; t += team.league_size()) {
-      const index_t chunk = t / (tiles1 * tiles2), tile = t % (tiles1 * tiles2);
+      const index_t chunk = t / tiles1, tile = t % tiles1;
       const index_t first0 = 1 + chunk * planes;
       const index_t last0 = first0 + planes < n0 - 1 ? first0 + planes : n0 - 1;
-      const index_t first1 = 1 + tile / tiles2 * tile1;
-      if constexpr (Lines) {
-        const index_t last1 = first1 + tile1 < n1 - 1 ? first1 + tile1 : n1 - 1;
-        const StencilMarch here = *this;  // which no store to v can change
-        for (index_t i = first0; i < last0; ++i)
-          for (index_t j = first1; j < last1; ++j) {
-            const T* const p = u + i * su[0] + j * su[1];
-            T* const q = v + i * sv[0] + j * sv[1];
-            if constexpr (!UnitStride)
-              here.strided_line(p, q);
-            else if (here.n2 - 2 < lanes)
-              here.template pieces<lanes / 2>(p, q);
-            else if (here.far)
-              here.far_line(p, q);
-            else
-              here.near_line(p, q);
-          }
-        if (far) streaming_fence();
-      } else {
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, walkers), [&](int walker) {
-          const index_t k = tile % tiles2 * columns + walker % columns;
-          const index_t j = first1 + walker / columns * rows;
-          if (k >= 1 && k < n2 - 1 && j < n1 - 1) walk(first0, last0, j, k);
-        });
-      }
+      const index_t first1 = 1 + tile * tile1;
+      const index_t last1 = first1 + tile1 < n1 - 1 ? first1 + tile1 : n1 - 1;
+      const StencilMarch here = *this;  // which no store to v can change
+      for (index_t i = first0; i < last0; ++i)
+        for (index_t j = first1; j < last1; ++j) {
+          const T* const p = u + i * su[0] + j * su[1];
+          T* const q = v + i * sv[0] + j * sv[1];
+          if constexpr (!UnitStride)
+            here.strided_line(p, q);
+          else if (here.n2 - 2 < lanes)
+            here.template pieces<lanes / 2>(p, q);
+          else if (here.far)
+            here.far_line(p, q);
+          else
+            here.near_line(p, q);
+        }
+      if (far) streaming_fence();
     }
   }
 
@@ -139,7 +106,7 @@ struct StencilMarch {
   TESSERA_INLINE_FUNCTION vec<T, N> points(const T* p, index_t k, index_t s2 = 1) const {
     return points<N>(p, k, s2, std::make_integer_sequence<int, 27>());
   }
-  static constexpr int lanes = Lines ? machine<Space>::simd_bytes / static_cast<int>(sizeof(A)) : 1;
+  static constexpr int lanes = machine<Space>::simd_bytes / static_cast<int>(sizeof(A));
 
   /// All of dimension 2 at one (i, j).
   TESSERA_INLINE_FUNCTION void strided_line(const T* __restrict__ p, T* __restrict__ q) const {
@@ -200,46 +167,6 @@ struct StencilMarch {
         v.store(q + k);
     }
     if (k < end) store_lanes(points<lanes>(p, end - lanes), q + end - lanes, lanes - (end - k), lanes);
-  }
-
-  /// Points (i, j .. j + rows - 1, k) for i from first to last. Every plane that is read adds to three output
-  /// planes, whose sums are in registers.
-  TESSERA_INLINE_FUNCTION void walk(index_t first, index_t last, index_t j, index_t k) const {
-    const index_t s2 = UnitStride ? 1 : su[2];
-    const index_t there = n1 - j;  // rows from j - 1 on that exist, less one
-    const T* p = u + (first - 1) * su[0] + (j - 1) * su[1] + k * s2;
-    T* q = v + first * sv[0] + j * sv[1] + k * (UnitStride ? 1 : sv[2]);
-    A below[rows], here[rows], above[rows];  // sums of the output planes i - 1, i, i + 1
-    for (int y = 0; y < rows; ++y) below[y] = here[y] = A{};
-    for (index_t i = first - 1; i <= last; ++i) {
-      T value[rows + 2][3];
-      for (int r = 0; r < rows + 2; ++r)
-        for (int c = 0; c < 3; ++c) {
-          const bool read = Points::has(0, 0, 0) || c == 1 || (r >= 1 && r <= rows);
-          if (read) value[r][c] = r <= there ? p[r * su[1] + (c - 1) * s2] : T{};
-        }
-      for (int y = 0; y < rows; ++y) above[y] = A{};
-      for (int r = 0; r < rows + 2; ++r)
-        for (int b = 0; b < 3; ++b) {
-          const int y = r - b;  // row r is neighbour b of output row y
-          if (y < 0 || y >= rows) continue;
-          for (int c = 0; c < 3; ++c) {
-            if (Points::has(2, b, c)) below[y] += coefficients[18 + 3 * b + c] * A(value[r][c]);
-            if (Points::has(1, b, c)) here[y] += coefficients[9 + 3 * b + c] * A(value[r][c]);
-            if (Points::has(0, b, c)) above[y] += coefficients[3 * b + c] * A(value[r][c]);
-          }
-        }
-      if (i > first) {
-        for (int y = 0; y < rows; ++y)
-          if (y + 1 < there) q[y * sv[1]] = T(below[y]);
-        q += sv[0];
-      }
-      for (int y = 0; y < rows; ++y) {
-        below[y] = here[y];
-        here[y] = above[y];
-      }
-      p += su[0];
-    }
   }
 };
 

@@ -57,7 +57,7 @@ struct CopyKernel {
 /// the hardware fetches ahead; whole lines of y need not be fetched at all where they are streamed. On devices through
 /// scratch, where the tile lies transposed in chunks of one vector, spread over the banks by a swizzle of the chunk's
 /// number, so that both sides of memory are read and written in stretches of 256 bytes or more.
-template <class Space, class T>
+template <class Space, class T, bool Vectors>
 struct TransposeShape {
   static constexpr bool is_host = machine<Space>::is_host;
   static constexpr int bytes = static_cast<int>(sizeof(T));
@@ -66,18 +66,27 @@ struct TransposeShape {
   static constexpr int block = is_host
                                    ? at_most(machine<Space>::simd_bytes / bytes, machine<Space>::vector_registers / 2)
                                    : at_most(16 / bytes, 8);
-  static constexpr int threads = is_host ? 1 : 256;
   // hosts: a page of x and eight lines of y
-  static constexpr int across = is_host ? at_least(4096 / bytes / block, 1) : 16;                // blocks in j
-  static constexpr int down = is_host ? at_least(512 / bytes / block, 1) : bytes < 8 ? 16 : 32;  // blocks in i
-  static constexpr int width = across * block;                                                   // of the tile in j
-  static constexpr int height = down * block;                                                    // in i
-  static constexpr int scratch = is_host ? 0 : width * height * bytes;
+  static constexpr int width = is_host     ? at_least(4096 / bytes / block, 1) * block
+                               : Vectors   ? (bytes < 4 ? 16 : 32) * block
+                               : bytes < 2 ? 128
+                                           : at_most(512 / bytes, 64);  // of the tile in j
+  static constexpr int height = is_host     ? at_least(512 / bytes / block, 1) * block
+                                : Vectors   ? at_least(128 / bytes, 32)
+                                : bytes < 2 ? 128
+                                            : at_least(at_most(256 / bytes, 64), 32);  // in i
+  static constexpr int across = width / block;                                         // blocks in j
+  static constexpr int down = height / block;                                          // in i
+  static constexpr int threads = is_host ? 1 : Vectors ? at_most(across * down, 256) : 256;
+  static constexpr int teams_at_once = 1024 / threads;  // 64 registers a thread
+  /// Distance of the columns of a tile whose elements are moved one by one: against bank conflicts.
+  static constexpr int pitch = height + at_least(4 / bytes, 1);
+  static constexpr int scratch = is_host ? 0 : width * pitch * bytes;
 };
 
 template <class Space, class T, bool Vectors>
 struct TransposeTiles {
-  using Shape = TransposeShape<Space, T>;
+  using Shape = TransposeShape<Space, T, Vectors>;
   static constexpr int block = Shape::block;
   using V = vec<T, block>;
   PairOfMatrices<T> p;
@@ -96,12 +105,18 @@ struct TransposeTiles {
           from_memory_to_memory<false>(tile % tiles_down * height, tile / tiles_down * width);
       if (streaming) streaming_fence();
     } else {
-      for (index_t tile = team.league_rank(); tile < tiles; tile += team.league_size()) {
-        const index_t i = tile % tiles_down * Shape::height, j = tile / tiles_down * Shape::width;
-        const auto rows = static_cast<int>(p.rows - i < Shape::height ? p.rows - i : Shape::height);
-        const auto columns = static_cast<int>(p.columns - j < Shape::width ? p.columns - j : Shape::width);
-        through_scratch(team, p.x + i * p.xs0 + j * p.xs1, p.y + i * p.ys0 + j * p.ys1, rows, columns);
-      }
+      // one tile a team: nothing that a loop would keep in registers
+      const auto tile = static_cast<unsigned>(team.league_rank()), down = static_cast<unsigned>(tiles_down);
+      const index_t i = index_t{tile % down} * Shape::height, j = index_t{tile / down} * Shape::width;
+      const auto rows = static_cast<int>(p.rows - i < Shape::height ? p.rows - i : Shape::height);
+      const auto columns = static_cast<int>(p.columns - j < Shape::width ? p.columns - j : Shape::width);
+      const T* const x = p.x + i * p.xs0 + j * p.xs1;
+      T* const y = p.y + i * p.ys0 + j * p.ys1;
+      T* const scratch = static_cast<T*>(team.team_shmem().get_shmem_aligned(std::size_t{Shape::scratch}, 16));
+      if (Vectors && rows == Shape::height && columns == Shape::width)
+        whole_through_scratch(team, scratch, x, y);
+      else
+        part_through_scratch(team, scratch, x, y, rows, columns);
     }
   }
 
@@ -162,39 +177,66 @@ struct TransposeTiles {
   }
 
   template <class Member>
-  TESSERA_INLINE_FUNCTION void through_scratch(const Member& team, const T* x, T* y, int rows, int columns) const {
-    constexpr int width = Shape::width, height = Shape::height;
-    constexpr int chunks = height / block;  // in a row of the transposed tile
-    constexpr int threads = Shape::threads;
-    T* const scratch = static_cast<T*>(team.team_shmem().get_shmem_aligned(std::size_t{Shape::scratch}, 16));
-    const int id = static_cast<int>(team.team_rank());
-    const auto place = [](int chunk, int j) { return j * height + (chunk ^ (j / block & 7)) * block; };
-    if (Vectors && rows == height && columns == width) {
-      for (int b = id; b < Shape::across * chunks; b += threads) {
-        const int bj = b % Shape::across, bi = b / Shape::across;
-        V v[block];
-        for (int r = 0; r < block; ++r) v[r] = V::load_aligned(x + (bi * block + r) * p.xs0 + bj * block);
-        turn(v);
-        for (int r = 0; r < block; ++r) v[r].store_aligned(scratch + place(bi, bj * block + r));
+  TESSERA_INLINE_FUNCTION void whole_through_scratch(const Member& team, T* scratch, const T* x, T* y) const {
+    if constexpr (Vectors) {
+      constexpr int chunks = Shape::down, threads = Shape::threads;  // chunks: in a row of the transposed tile
+      constexpr int height = Shape::height;
+      constexpr int share = Shape::across * chunks / threads;  // blocks of a thread; all are loaded before one is used
+      const auto place = [](int chunk, int j) { return j * height + (chunk ^ (j / block & (chunks - 1))) * block; };
+      const int id = static_cast<int>(team.team_rank());
+      V v[share][block];
+      for (int m = 0; m < share; ++m) {
+        const int b = id + m * threads, bj = b % Shape::across, bi = b / Shape::across;
+        for (int r = 0; r < block; ++r) v[m][r] = V::load_aligned(x + (bi * block + r) * p.xs0 + bj * block);
+      }
+      for (int m = 0; m < share; ++m) {
+        const int b = id + m * threads, bj = b % Shape::across, bi = b / Shape::across;
+        turn(v[m]);
+        for (int r = 0; r < block; ++r) v[m][r].store_aligned(scratch + place(bi, bj * block + r));
       }
       team.team_barrier();
-      for (int u = id; u < width * chunks; u += threads) {
-        const int chunk = u % chunks, j = u / chunks;
+      for (int m = 0; m < share * block; ++m) {
+        const int u = id + m * threads, chunk = u % chunks, j = u / chunks;
         V::load_aligned(scratch + place(chunk, j)).store_aligned(y + j * p.ys1 + chunk * block);
       }
-    } else {
-      for (int e = id; e < width * height; e += threads) {
-        const int j = e % width, i = e / width;
-        if (i < rows && j < columns)
-          scratch[place(i / block, j) + i % block] = conj_if(p.conj, x[i * p.xs0 + j * p.xs1]);
-      }
-      team.team_barrier();
-      for (int e = id; e < width * height; e += threads) {
-        const int i = e % height, j = e / height;
-        if (i < rows && j < columns) y[i * p.ys0 + j * p.ys1] = scratch[place(i / block, j) + i % block];
+    }
+  }
+
+  /// Element by element, several under way.
+  template <class Member>
+  TESSERA_INLINE_FUNCTION void part_through_scratch(const Member& team, T* scratch, const T* x, T* y, int rows,
+                                                    int columns) const {
+    constexpr int threads = Shape::threads, pitch = Shape::pitch;
+    constexpr int width = Shape::width, height = Shape::height;
+    static_assert(threads % width == 0 && threads % height == 0);
+    constexpr int step_i = threads / width, step_j = threads / height;
+    constexpr int group = Shape::at_most(height / step_i, Vectors ? 4 : 8);
+    const int id = static_cast<int>(team.team_rank());
+    if (const int j = id % width; j < columns) {
+      const T* from = x + id / width * p.xs0 + j * p.xs1;
+      const index_t step = step_i * p.xs0;
+      for (int first = id / width; first < height; first += group * step_i) {
+        T v[group];
+        TESSERA_UNROLL
+        for (int m = 0; m < group; ++m) {
+          if (first + m * step_i < rows) v[m] = *from;
+          from += step;
+        }
+        TESSERA_UNROLL
+        for (int m = 0; m < group; ++m)
+          if (first + m * step_i < rows) scratch[j * pitch + first + m * step_i] = conj_if(p.conj, v[m]);
       }
     }
-    team.team_barrier();  // before the next tile overwrites the scratch
+    team.team_barrier();
+    if (const int i = id % height; i < rows) {
+      T* to = y + i * p.ys0 + id / height * p.ys1;
+      const index_t step = step_j * p.ys1;
+      TESSERA_UNROLL
+      for (int j = id / height; j < width; j += step_j) {
+        if (j < columns) *to = scratch[j * pitch + i];
+        to += step;
+      }
+    }
   }
 };
 
@@ -236,7 +278,7 @@ struct TransposeInPlace {
 /// Teams for `tiles`: all of them on devices (within the launch limit), a few a thread on hosts.
 template <class Space>
 index_t league_of(const Space& exec, index_t tiles) {
-  const index_t most = machine<Space>::is_host ? 8 * static_cast<index_t>(exec.concurrency()) : index_t{1} << 30;
+  const index_t most = machine<Space>::is_host ? 8 * static_cast<index_t>(exec.concurrency()) : (index_t{1} << 31) - 1;
   return tiles < most ? tiles : most;
 }
 
@@ -255,7 +297,7 @@ void transpose_in_place(const Space& exec, const TransposeProblem<T>& p) {
 
 template <class T, class Space, bool Vectors>
 void transpose_tiles(const Space& exec, const PairOfMatrices<T>& pair) {
-  using Shape = TransposeShape<Space, T>;
+  using Shape = TransposeShape<Space, T, Vectors>;
   TransposeTiles<Space, T, Vectors> kernel{pair, Shape::height, Shape::width, 0, 0, false};
   const auto count = [&] {
     kernel.tiles_down = (pair.rows + kernel.height - 1) / kernel.height;
@@ -277,8 +319,9 @@ void transpose_tiles(const Space& exec, const PairOfMatrices<T>& pair) {
     while (kernel.width > 8 * Shape::block && !enough()) kernel.width /= 2;
   }
   count();
-  auto policy = Teams<Space>(exec, league_of(exec, kernel.tiles), Shape::threads)
-                    .set_scratch_size(0, Kokkos::PerTeam(Shape::scratch + 16));
+  auto policy =
+      BoundedTeams<Space, Shape::threads, Shape::teams_at_once>(exec, league_of(exec, kernel.tiles), Shape::threads)
+          .set_scratch_size(0, Kokkos::PerTeam(Shape::scratch + 16));
   Kokkos::parallel_for("tessera::transpose::tiles", policy, kernel);
 }
 
@@ -305,7 +348,7 @@ void run_transpose(const Space& exec, const TransposeProblem<T>& p) {
       copy(std::integral_constant<Access, Access::strided>{});
     return;
   }
-  constexpr index_t block = TransposeShape<Space, T>::block;
+  constexpr index_t block = TransposeShape<Space, T, true>::block;
   const bool vectors = unit_access<Space>(pair.x, pair.xs1) && unit_access<Space>(pair.y, pair.ys0) &&
                        (machine<Space>::is_host || (pair.xs0 % block == 0 && pair.ys1 % block == 0));
   if (vectors)

@@ -29,6 +29,13 @@
 #define TESSERA_CALLS_ANYTHING
 #endif
 
+/// Before a loop that must be unrolled on devices, so that an array that it indexes is in registers.
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#define TESSERA_UNROLL _Pragma("unroll")
+#else
+#define TESSERA_UNROLL
+#endif
+
 /// Whether __builtin_shufflevector may take its indices from a pack: the CUDA front end hands the host compiler such a
 /// call with the pack no longer expanded (nvcc 13.0 with g++ 14).
 #if defined(__CUDACC__)
