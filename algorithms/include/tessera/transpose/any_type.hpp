@@ -61,8 +61,8 @@ template <class Space, class T, bool Vectors>
 struct TransposeShape {
   static constexpr bool is_host = machine<Space>::is_host;
   static constexpr int bytes = static_cast<int>(sizeof(T));
-  static constexpr int at_most(int a, int b) { return a < b ? a : b; }
-  static constexpr int at_least(int a, int b) { return a > b ? a : b; }
+  TESSERA_FUNCTION static constexpr int at_most(int a, int b) { return a < b ? a : b; }
+  TESSERA_FUNCTION static constexpr int at_least(int a, int b) { return a > b ? a : b; }
   static constexpr int block = is_host
                                    ? at_most(machine<Space>::simd_bytes / bytes, machine<Space>::vector_registers / 2)
                                    : at_most(16 / bytes, 8);
