@@ -119,8 +119,9 @@ struct StencilWalk {
     }
   }
 
-  /// p: the patch's first point in a plane, less one row. Rows that do not exist (`there`: rows from p on, less one)
-  /// are read from the last that does; points that do not exist are zeros. Neither reaches a sum that counts.
+  /// p: the patch's first point in a plane, less one row. Rows that do not exist (`down`: rows from the patch's first
+  /// on, rows + 1 where more) are read from the last that does; points that do not exist (`along`: likewise in
+  /// dimension 2; `left`: there is one before the patch) are zeros. Neither reaches a sum that counts.
   template <bool Whole>
   TESSERA_INLINE_FUNCTION void read(Plane<T>& plane, const T* p, int down, int along, bool left) const {
     using Line = vec<T, lanes>;
