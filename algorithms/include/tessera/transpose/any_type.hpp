@@ -208,7 +208,7 @@ struct TransposeTiles {
                                                     int columns) const {
     constexpr int threads = Shape::threads, pitch = Shape::pitch;
     constexpr int width = Shape::width, height = Shape::height;
-    static_assert(threads % width == 0 && threads % height == 0);
+    static_assert(threads % width == 0 && threads % height == 0 && width % (threads / height) == 0);
     constexpr int step_i = threads / width, step_j = threads / height;
     constexpr int group = Shape::at_most(height / step_i, Vectors ? 4 : 8);
     const int id = static_cast<int>(team.team_rank());
@@ -232,7 +232,8 @@ struct TransposeTiles {
       T* to = y + i * p.ys0 + id / height * p.ys1;
       const index_t step = step_j * p.ys1;
       TESSERA_UNROLL
-      for (int j = id / height; j < width; j += step_j) {
+      for (int m = 0; m < width / step_j; ++m) {
+        const int j = id / height + m * step_j;
         if (j < columns) *to = scratch[j * pitch + i];
         to += step;
       }
