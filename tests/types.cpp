@@ -198,7 +198,8 @@ TEMPLATE_TEST_CASE("double and long double round once, to nearest even", "[types
   }
   std::mt19937_64 random(3);
   for (int i = 0; i < 1000000; ++i) check(tessera::detail::bit_cast<double>(random()));
-  for (const long double x : {static_cast<long double>(std::numeric_limits<double>::max()) * 4, 1e-400L,
+  for (const long double x : {static_cast<long double>(std::numeric_limits<double>::max()) * 4,
+                              static_cast<long double>(std::numeric_limits<double>::denorm_min()) / 4,
                               static_cast<long double>(HUGE_VALL), 0.0L})
     check(x);
   REQUIRE(T(-std::numeric_limits<double>::quiet_NaN()).bits == r.nan());
@@ -211,7 +212,7 @@ TEMPLATE_TEST_CASE("integers round once", "[types]", tessera::half, tessera::bfl
   for (std::int32_t i = -70000; i <= 70000; ++i) REQUIRE(T(i).bits == r.round(i));
   for (int i = -128; i < 128; ++i) REQUIRE(T(static_cast<std::int8_t>(i)).bits == r.round(i));
   // long double holds every 64-bit integer here
-  STATIC_REQUIRE(std::numeric_limits<long double>::digits >= 64);
+  REQUIRE(std::numeric_limits<long double>::digits >= 64);  // of the host: a device compiler's own pass says less
   const auto check = [&](std::uint64_t u) {
     REQUIRE(T(u).bits == r.round(static_cast<long double>(u)));
     const auto i = static_cast<std::int64_t>(u);
