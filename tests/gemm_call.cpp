@@ -240,6 +240,35 @@ TEST_CASE("CASES A6: gemm with 2,100,000 rows and its transpose", "[.large-memor
   CHECK(wrong == 0);
 }
 
+TEST_CASE("a precision is a permission: every backend serves what is named", "[gemm]") {
+  const Space exec;
+  using tessera::Precision;
+  Kokkos::View<float**, Kokkos::LayoutLeft, Space> a("a", 61, 45), b("b", 45, 52), c("c", 61, 52);
+  auto ha = Kokkos::create_mirror_view(a), hb = Kokkos::create_mirror_view(b);
+  for (int l = 0; l < 45; ++l) {
+    for (int i = 0; i < 61; ++i) ha(i, l) = static_cast<float>((5 * i + 3 * l) % 7 - 3);
+    for (int j = 0; j < 52; ++j) hb(l, j) = static_cast<float>((2 * l + 11 * j) % 9 - 4);
+  }
+  Kokkos::deep_copy(a, ha);
+  Kokkos::deep_copy(b, hb);
+  for (const Precision precision :
+       {Precision::tf32, Precision::bf16, Precision::fp32_bf16x3, Precision::fp32_bf16x6, Precision::fp32_bf16x9}) {
+    const auto plan = tessera::plan_gemm(exec, a, b, c, {.precision = precision});
+    const Kokkos::View<char*, Space> workspace("workspace", plan.workspace_bytes());
+    Kokkos::deep_copy(c, std::nanf(""));
+    plan.run(exec, 1.0F, a, b, 0.0F, c, {workspace.data(), workspace.extent(0)});
+    const auto h = on_host(c);
+    int wrong = 0;
+    for (int i = 0; i < 61; ++i)
+      for (int j = 0; j < 52; ++j) {
+        float expected = 0;
+        for (int l = 0; l < 45; ++l) expected += ha(i, l) * hb(l, j);
+        if (h(i, j) != expected) ++wrong;
+      }
+    CHECK(wrong == 0);
+  }
+}
+
 TEST_CASE("gemm's paths besides the portable one, where the build has them", "[gemm]") {
   using gemm_checks::Setup;
   const Space exec;

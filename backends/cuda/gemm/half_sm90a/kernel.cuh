@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "../instructions_sm90a.cuh"
 #include "wgmma.cuh"
 #include <cstdint>
 #include <cuda.h>
@@ -15,86 +16,6 @@
 /// multicasts. D is row-major; a column-major D is the transposed product, which the caller asks for.
 
 namespace tessera::cuda::sm90a {
-
-// ---- the few instructions that C++ has no name for ----------------------------------------------------------------
-
-__device__ __forceinline__ std::uint32_t shared_address(const void* p) {
-  return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
-}
-__device__ __forceinline__ void barrier_init(std::uint64_t* b, int count) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(b)), "r"(count));
-}
-__device__ __forceinline__ void barrier_expect(std::uint64_t* b, int bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(b)), "r"(bytes)
-               : "memory");
-}
-__device__ __forceinline__ void barrier_wait(std::uint64_t* b, std::uint32_t parity) {
-  asm volatile(
-      "{\n.reg .pred done;\nagain:\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-      "@done bra finished;\nbra again;\nfinished:\n}\n" ::"r"(shared_address(b)),
-      "r"(parity)
-      : "memory");
-}
-/// Arrives on the barrier at the same offset in block `rank` of the cluster. Without a scope: .release.cluster puts a
-/// device-wide fence before each arrival (measured: 351 instead of 600 TFLOP/s), and the reads that must be over, of
-/// wgmma, are by its wait.
-__device__ __forceinline__ void barrier_arrive_cluster(std::uint64_t* b, int rank) {
-  asm volatile(
-      "{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %0, %1;\n"
-      "mbarrier.arrive.shared::cluster.b64 _, [remote];\n}\n" ::"r"(shared_address(b)),
-      "r"(rank)
-      : "memory");
-}
-__device__ __forceinline__ void barrier_arrive(std::uint64_t* b) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(b)) : "memory");
-}
-__device__ __forceinline__ void tma_load(void* to, const CUtensorMap* map, std::uint64_t* b, int x, int y) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::
-          "r"(shared_address(to)),
-      "l"(map), "r"(shared_address(b)), "r"(x), "r"(y)
-      : "memory");
-}
-__device__ __forceinline__ void tma_load_multicast(void* to, const CUtensorMap* map, std::uint64_t* b, int x, int y,
-                                                   std::uint16_t blocks) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, "
-      "{%3, %4}], [%2], %5;" ::"r"(shared_address(to)),
-      "l"(map), "r"(shared_address(b)), "r"(x), "r"(y), "h"(blocks)
-      : "memory");
-}
-__device__ __forceinline__ void tma_store(const CUtensorMap* map, const void* from, int x, int y) {
-  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map),
-               "r"(shared_address(from)), "r"(x), "r"(y)
-               : "memory");
-}
-__device__ __forceinline__ void named_barrier(int id, int threads) {
-  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
-}
-__device__ __forceinline__ void cluster_sync() {
-  // not .aligned: the producer's elected thread comes here apart from its warp
-  asm volatile("barrier.cluster.arrive;\nbarrier.cluster.wait;\n" ::: "memory");
-}
-__device__ __forceinline__ int cluster_rank() {
-  int rank;
-  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-  return rank;
-}
-__device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-__device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-template <int Pending>
-__device__ __forceinline__ void wgmma_wait() {
-  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
-}
-
-/// Matrix descriptor of a 128-byte-swizzled operand; `leading` only matters to MN-major ones wider than 64.
-__device__ __forceinline__ std::uint64_t descriptor(std::uint32_t address, int leading, int stride) {
-  return static_cast<std::uint64_t>((address & 0x3ffff) >> 4) | static_cast<std::uint64_t>(leading >> 4) << 16 |
-         static_cast<std::uint64_t>(stride >> 4) << 32 | std::uint64_t{1} << 62;
-}
-
-// ---- the kernel -----------------------------------------------------------------------------------------------------
 
 /// Cluster: row tiles that share B by multicast.
 template <class TIn_, class TOut_, int BM_, int BN_, int Stages_, int Cluster_, bool AMnMajor_, bool BMnMajor_>
@@ -122,18 +43,6 @@ struct Arguments {
   const float* beta_pointer;
   int store_by_tma;  ///< D's base and stride allow it (16-byte multiples)
 };
-
-/// Row tile (of a cluster) and column tile of the t-th tile: groups of 8 cluster rows, so that neighbours in time
-/// share operands in L2.
-__device__ __forceinline__ void locate(int t, int rows, int columns, int& row, int& column) {
-  constexpr int height = 8;
-  const int band = t / (height * columns);
-  const int first = band * height;
-  const int rows_here = min(height, rows - first);
-  const int within = t - first * columns;
-  row = first + within % rows_here;
-  column = within / rows_here;
-}
 
 template <class C>
 __global__ void __launch_bounds__(C::threads, 1)

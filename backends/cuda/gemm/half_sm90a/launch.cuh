@@ -1,43 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "../tensor_map.cuh"
 #include "half_sm90a.hpp"
 #include "kernel.cuh"
 #include <cuda.h>
-#include <cudaTypedefs.h>
 #include <cuda_runtime.h>
 
 namespace tessera::cuda::sm90a {
 
-/// A row-major `rows` x `columns` matrix of 16-bit elements, read or written in boxes of box_rows x 64.
-inline bool make_map(CUtensorMap* map, bool is_bf16, const void* pointer, std::int64_t rows, std::int64_t columns,
-                     std::int64_t stride, int box_rows) {
-  // the driver's entry point is asked for at run time, so that nothing links libcuda
-  static const auto encode = [] {
-    void* entry = nullptr;
-    cudaDriverEntryPointQueryResult found{};
-    cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault, &found);
-    return found == cudaDriverEntryPointSuccess ? reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(entry) : nullptr;
-  }();
-  if (encode == nullptr) return false;
-  const cuuint64_t extents[] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
-  const cuuint64_t strides[] = {static_cast<cuuint64_t>(stride) * 2};
-  const cuuint32_t box[] = {64, static_cast<cuuint32_t>(box_rows)};
-  const cuuint32_t steps[] = {1, 1};
-  return encode(map, is_bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2,
-                const_cast<void*>(pointer), extents, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-                CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-                CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
-}
-
 template <class C>
 const char* launch_configuration(const HalfGemm& p, int units, cudaStream_t stream) {
-  constexpr bool is_bf16 = std::is_same_v<typename C::TIn, __nv_bfloat16>;
+  constexpr auto type = std::is_same_v<typename C::TIn, __nv_bfloat16> ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+                                                                       : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
   CUtensorMap a, b, d{};
-  const bool a_made = C::a_mn_major ? make_map(&a, is_bf16, p.a, p.k, p.m, p.lda, C::BK)
-                                    : make_map(&a, is_bf16, p.a, p.m, p.k, p.lda, C::BM);
-  const bool b_made = C::b_mn_major ? make_map(&b, is_bf16, p.b, p.k, p.n, p.ldb, C::BK)
-                                    : make_map(&b, is_bf16, p.b, p.n, p.k, p.ldb, C::BN / C::cluster);
+  const bool a_made = C::a_mn_major ? make_map(&a, type, 2, p.a, p.k, p.m, p.lda, C::BK)
+                                    : make_map(&a, type, 2, p.a, p.m, p.k, p.lda, C::BM);
+  const bool b_made = C::b_mn_major ? make_map(&b, type, 2, p.b, p.k, p.n, p.ldb, C::BK)
+                                    : make_map(&b, type, 2, p.b, p.n, p.k, p.ldb, C::BN / C::cluster);
   if (!a_made || !b_made) return "the driver refused a tensor map of an operand";
   Arguments args{};
   args.d = p.d;
@@ -51,7 +31,7 @@ const char* launch_configuration(const HalfGemm& p, int units, cudaStream_t stre
   args.beta_pointer = p.beta_pointer;
   if constexpr (sizeof(typename C::TOut) == 2) {
     args.store_by_tma = reinterpret_cast<std::uintptr_t>(p.d) % 16 == 0 && p.ldd % 8 == 0 && p.n % 8 == 0;
-    if (args.store_by_tma && !make_map(&d, is_bf16, p.d, p.m, p.n, p.ldd, 64)) args.store_by_tma = 0;
+    if (args.store_by_tma && !make_map(&d, type, 2, p.d, p.m, p.n, p.ldd, 64)) args.store_by_tma = 0;
   }
   static const cudaError_t prepared =
       cudaFuncSetAttribute(gemm_kernel<C>, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);

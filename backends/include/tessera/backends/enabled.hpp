@@ -18,7 +18,9 @@
 #ifdef KOKKOS_ENABLE_CUDA
 #include <tessera/backends/cuda/device.hpp>
 #include <tessera/backends/cuda/gemm_cublas.hpp>
+#include <tessera/backends/cuda/gemm_double_sm90a.hpp>
 #include <tessera/backends/cuda/gemm_half_sm90a.hpp>
+#include <tessera/backends/cuda/gemm_split_sm90a.hpp>
 #include <tessera/backends/cuda/machine.hpp>
 #include <tessera/backends/cuda/narrow_float.hpp>
 #endif
@@ -36,7 +38,8 @@ namespace tessera::backends {
 #ifdef KOKKOS_ENABLE_CUDA
 template <class Space>
 using gemm_providers_before_portable =
-    std::conditional_t<std::is_same_v<Space, Kokkos::Cuda>, std::tuple<GemmHalfSm90a, GemmCublas>, std::tuple<>>;
+    std::conditional_t<std::is_same_v<Space, Kokkos::Cuda>,
+                       std::tuple<GemmHalfSm90a, GemmDoubleSm90a, GemmSplitSm90a, GemmCublas>, std::tuple<>>;
 #else
 template <class Space>
 using gemm_providers_before_portable = std::tuple<>;

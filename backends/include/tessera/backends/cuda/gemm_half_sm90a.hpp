@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include <tessera/backends/cuda/plain_matrix.hpp>
 #include <tessera/core/plan.hpp>
 #include <tessera/gemm/problem.hpp>
 
@@ -13,14 +14,9 @@ namespace tessera::backends {
 
 /// A product of 16-bit floats as the Hopper kernels are asked for it.
 struct HalfProduct {
-  struct Matrix {
-    const void* pointer = nullptr;
-    index_t extents[2] = {};
-    index_t strides[2] = {};
-  };
   bool is_bf16 = false;
   bool out_is_float = false;
-  Matrix a, b, c;
+  PlainMatrix a, b, c;
 };
 
 /// Whether wgmma kernels may run and are measured to be at least as fast as cuBLAS on the problem.
@@ -61,14 +57,10 @@ struct GemmHalfSm90a {
   }
 
  private:
-  template <class M>
-  static HalfProduct::Matrix matrix(const M& m) {
-    return {m.pointer, {m.extents[0], m.extents[1]}, {m.strides[0], m.strides[1]}};
-  }
   template <class Types>
   static HalfProduct product(const GemmProblem<Types>& p) {
-    return {std::same_as<typename Types::in, bfloat16>, std::same_as<typename Types::out, float>, matrix(p.a),
-            matrix(p.b), matrix(p.c)};
+    return {std::same_as<typename Types::in, bfloat16>, std::same_as<typename Types::out, float>, plain_matrix(p.a),
+            plain_matrix(p.b), plain_matrix(p.c)};
   }
 };
 

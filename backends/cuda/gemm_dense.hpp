@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <tessera/backends/cuda/plain_matrix.hpp>
+#include <tessera/core/device.hpp>
+#include <tessera/core/error.hpp>
+#include <tessera/core/plan.hpp>
+
+/// \file
+/// What the providers of the sm_90a kernels share: strides as a leading dimension and a major, D with contiguous rows.
+
+namespace tessera::backends {
+
+/// The leading dimension where one of the dimensions has unit stride; `inner_first` says which. A dimension of extent
+/// 1 has no stride of its own.
+struct Dense {
+  bool inner_first = false;
+  index_t leading = 0;
+};
+
+inline std::optional<Dense> dense(const PlainMatrix& m, bool prefer_first) {
+  const auto with = [&](int inner) -> std::optional<Dense> {
+    const int outer = 1 - inner;
+    if (m.extents[inner] > 1 && m.strides[inner] != 1) return std::nullopt;
+    // a lone row or column is never stepped over: any legal stride does
+    return Dense{inner == 0, m.extents[outer] > 1 ? m.strides[outer] : (m.extents[inner] + 7) / 8 * 8};
+  };
+  if (const auto first = with(prefer_first ? 0 : 1)) return first;
+  return with(prefer_first ? 1 : 0);
+}
+
+/// Fills in the sizes, operands and majors of a kernel's problem; false where an operand has unit stride in neither
+/// dimension.
+template <class Gemm>
+bool fill_dense(Gemm& g, const PlainMatrix& matrix_a, const PlainMatrix& matrix_b, const PlainMatrix& matrix_c) {
+  const auto a = dense(matrix_a, false), b = dense(matrix_b, true), c = dense(matrix_c, false);
+  if (!a || !b || !c) return false;
+  g.m = matrix_c.extents[0];
+  g.n = matrix_c.extents[1];
+  g.k = matrix_a.extents[1];
+  g.a = static_cast<decltype(g.a)>(matrix_a.pointer);
+  g.lda = a->leading;
+  g.a_mn_major = a->inner_first;
+  g.b = static_cast<decltype(g.b)>(matrix_b.pointer);
+  g.ldb = b->leading;
+  g.b_mn_major = !b->inner_first;
+  g.d = static_cast<decltype(g.d)>(const_cast<void*>(matrix_c.pointer));
+  g.ldd = c->leading;
+  if (c->inner_first) {  // columns are contiguous: D^T = B^T A^T has contiguous rows
+    std::swap(g.m, g.n);
+    std::swap(g.a, g.b);
+    std::swap(g.lda, g.ldb);
+    std::swap(g.a_mn_major, g.b_mn_major);
+  }
+  return true;
+}
+
+template <class Gemm, class Scalar>
+void fill_scalars(Gemm& g, const ScalarRef<Scalar>& alpha, const ScalarRef<Scalar>& beta) {
+  g.alpha = alpha.value;
+  g.alpha_pointer = alpha.pointer;
+  g.beta = beta.value;
+  g.beta_pointer = beta.pointer;
+}
+
+/// No where the device is not of the one architecture that the kernels are machine code for.
+inline Verdict exactly_sm90(const DeviceInfo& device) {
+  if (device.major == 9 && device.minor == 0) return Verdict::yes();
+  return Verdict::no("the kernels are machine code for exactly 9.0 and the device is " + std::to_string(device.major) +
+                     "." + std::to_string(device.minor));
+}
+
+/// Throws where a launch told what went wrong.
+inline void require_started(const char* wrong, const char* path) {
+  if (wrong != nullptr)
+    throw Error("tessera::gemm", std::string("the path ") + path + " failed to start: " + wrong,
+                "the driver must be of CUDA 12 or newer and the device a Hopper",
+                "Set TESSERA_GEMM=portable to go on without it, and report this");
+}
+
+}  // namespace tessera::backends

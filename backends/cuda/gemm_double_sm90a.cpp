@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "gemm/fp64_sm90a/fp64_sm90a.hpp"
+#include "gemm_dense.hpp"
+#include <algorithm>
+
+#include <tessera/backends/cuda/gemm_double_sm90a.hpp>
+
+namespace tessera::backends {
+namespace {
+
+using cuda::sm90a::DoubleGemm;
+
+std::optional<DoubleGemm> translate(const DoubleProduct& p) {
+  DoubleGemm g;
+  if (!fill_dense(g, p.a, p.b, p.c)) return std::nullopt;
+  return g;
+}
+
+}  // namespace
+
+Verdict double_sm90a_can_run(const DoubleProduct& product, const DeviceInfo& device) {
+  if (Verdict v = exactly_sm90(device); !v) return v;
+  const auto g = translate(product);
+  if (!g) return Verdict::no("an operand has unit stride in neither dimension");
+  if (const char* why = cuda::sm90a::double_refusal(*g)) return Verdict::no(why);
+  if (std::min(g->m, g->n) <= 64)
+    return Verdict::no("64 rows or columns or fewer: the vendor's library is expected to be faster");
+  // no split of K here, so that few tiles leave multiprocessors idle
+  const index_t tiles = ((g->m + 63) / 64) * ((g->n + 63) / 64);
+  if (2 * tiles < device.units && g->k > 512)
+    return Verdict::no("so few tiles for so long a K: the vendor's library is expected to be faster");
+  return Verdict::yes();
+}
+
+std::string double_sm90a_configuration(const DoubleProduct& product, const DeviceInfo& device) {
+  const auto g = translate(product);
+  return cuda::sm90a::double_configuration_name(cuda::sm90a::choose_double_configuration(g.value(), device.units));
+}
+
+void double_sm90a_run(const DoubleProduct& product, const ScalarRef<double>& alpha, const ScalarRef<double>& beta,
+                      const DeviceInfo& device, void* stream) {
+  DoubleGemm g = translate(product).value();
+  fill_scalars(g, alpha, beta);
+  const int configuration = cuda::sm90a::choose_double_configuration(g, device.units);
+  require_started(cuda::sm90a::double_launch(g, configuration, device.units, stream), "cuda:mma_fp64_sm90a");
+}
+
+}  // namespace tessera::backends

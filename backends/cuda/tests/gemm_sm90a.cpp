@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <Kokkos_Core.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <gemm/fp32_sm90a/fp32_sm90a.hpp>
+#include <gemm/fp64_sm90a/fp64_sm90a.hpp>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <tessera/backends/enabled.hpp>
+#include <tessera/gemm.hpp>
+
+// The Hopper kernels of fp32 from bf16 terms and of fp64 through their plain interfaces, so that every configuration
+// meets every edge, and through the call. Needs a device of compute capability 9.0.
+
+namespace {
+
+using tessera::index_t;
+using Space = Kokkos::Cuda;
+namespace sm90a = tessera::cuda::sm90a;
+
+bool is_hopper() {
+  const auto device = tessera::device_of(Space());
+  if (device.major == 9 && device.minor == 0) return true;
+  WARN("not run: the device is not of compute capability 9.0");
+  return false;
+}
+
+enum class Values { integers, random, poison };
+
+template <class T>
+using Memory = Kokkos::View<T*, Space>;
+
+KOKKOS_FUNCTION std::uint64_t scrambled(std::uint64_t i) {  // splitmix64
+  i += 0x9e3779b97f4a7c15u;
+  i = (i ^ (i >> 30)) * 0xbf58476d1ce4e5b9u;
+  i = (i ^ (i >> 27)) * 0x94d049bb133111ebu;
+  return i ^ (i >> 31);
+}
+
+template <class T>
+void fill(const Memory<T>& x, Values values, std::uint64_t seed) {
+  Kokkos::parallel_for(
+      "tessera::test::fill", tessera::Range<Space>(Space(), 0, static_cast<index_t>(x.extent(0))),
+      KOKKOS_LAMBDA(index_t i) {
+        const std::uint64_t r = scrambled(seed * 1000003 + static_cast<std::uint64_t>(i));
+        if (values == Values::integers)
+          x(i) = static_cast<T>(static_cast<int>(r % 15) - 7);
+        else if (values == Values::random)
+          x(i) = static_cast<T>(static_cast<double>(r >> 11) * 0x1p-52 - 1);
+        else
+          x(i) = static_cast<T>(NAN);
+      });
+}
+
+/// Where element (i, j) of a matrix lies.
+struct Strides {
+  index_t start = 0, row = 0, column = 0;
+};
+
+/// Elements of C that are wrong, of D = alpha A B + beta C, and elements of its memory outside that changed.
+template <class T>
+struct Wrong {
+  Memory<T> a, b, before, after;
+  Strides sa, sb;
+  index_t m, n, k, ldd, start;
+  double alpha, beta, unit;  // unit 0: exact
+
+  KOKKOS_FUNCTION void operator()(index_t at, index_t& count) const {
+    const index_t e = at - start, i = e / ldd, j = e % ldd;
+    const double got = static_cast<double>(after(at)), old = static_cast<double>(before(at));
+    if (e < 0 || j >= n || i >= m) {
+      if (!(got == old || (got != got && old != old))) ++count;
+      return;
+    }
+    double sum = 0, size = 0;
+    for (index_t l = 0; l < k; ++l) {
+      const double p = static_cast<double>(a(sa.start + i * sa.row + l * sa.column)) *
+                       static_cast<double>(b(sb.start + l * sb.row + j * sb.column));
+      sum += p;
+      size += Kokkos::fabs(p);
+    }
+    sum *= alpha;
+    size *= Kokkos::fabs(alpha);
+    if (beta != 0) {
+      sum += beta * old;
+      size += Kokkos::fabs(beta * old);
+    }
+    const double bound = unit * 4 * Kokkos::sqrt(static_cast<double>(k) + 2) * size;
+    if (!(Kokkos::fabs(got - sum) <= bound)) ++count;
+  }
+};
+
+struct Setup {
+  index_t m, n, k;
+  bool a_transposed, b_transposed;
+  index_t pad;
+  double alpha = 2, beta = 0;
+  Values values = Values::integers;
+};
+
+/// Runs `multiply` on matrices with `pad` elements before and in each line; counts what is wrong.
+template <class T, class Multiply>
+index_t wrong(const Setup& s, double unit, const Multiply& multiply) {
+  const index_t round = sizeof(T) == 8 ? 2 : 1;  // leading dimensions of 16 bytes
+  const auto up = [&](index_t n) { return (n + round - 1) / round * round + s.pad; };
+  const index_t lda = up(s.a_transposed ? s.m : s.k), ldb = up(s.b_transposed ? s.k : s.n), ldd = s.n + s.pad;
+  Wrong<T> w;
+  w.sa = {s.pad, s.a_transposed ? 1 : lda, s.a_transposed ? lda : 1};
+  w.sb = {s.pad, s.b_transposed ? 1 : ldb, s.b_transposed ? ldb : 1};
+  w.a = Memory<T>("a", s.pad + lda * (s.a_transposed ? s.k : s.m));
+  w.b = Memory<T>("b", s.pad + ldb * (s.b_transposed ? s.n : s.k));
+  w.before = Memory<T>("before", s.pad + ldd * s.m + 9);
+  w.after = Memory<T>("after", w.before.extent(0));
+  w.m = s.m;
+  w.n = s.n;
+  w.k = s.k;
+  w.ldd = ldd;
+  w.start = s.pad;
+  w.alpha = s.alpha;
+  w.beta = s.beta;
+  w.unit = s.values == Values::integers ? 0 : unit;
+  fill(w.a, s.alpha == 0 ? Values::poison : s.values, 1);
+  fill(w.b, s.alpha == 0 ? Values::poison : s.values, 2);
+  fill(w.before, s.beta == 0 ? Values::poison : s.values, 3);
+  Kokkos::deep_copy(Space(), w.after, w.before);
+  if (s.alpha == 0) w.k = 0;
+  multiply(w, lda, ldb);
+  index_t count = 0;
+  Kokkos::parallel_reduce("tessera::test::compare",
+                          tessera::Range<Space>(Space(), 0, static_cast<index_t>(w.after.extent(0))), w, count);
+  return count;
+}
+
+std::string text(const Setup& s) {
+  return std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k) + " transposed " +
+         std::to_string(s.a_transposed) + std::to_string(s.b_transposed) + " pad " + std::to_string(s.pad) + " beta " +
+         std::to_string(s.beta) + " values " + std::to_string(static_cast<int>(s.values));
+}
+
+template <class F>
+void for_setups(const std::vector<index_t>& edges, const F& f) {
+  std::vector<Setup> all;
+  for (const bool ta : {false, true})
+    for (const bool tb : {false, true}) {
+      for (const index_t m : edges)
+        for (const index_t n : edges) all.push_back({m, n, 40, ta, tb, 0});
+      for (const index_t k : {1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 129}) all.push_back({130, 70, k, ta, tb, 2});
+      all.push_back({1, 1, 1, ta, tb, 0});
+      all.push_back({2, 700, 18, ta, tb, 4});
+      all.push_back({700, 2, 1000, ta, tb, 4});
+      all.push_back({1025, 1030, 64, ta, tb, 2});
+      all.push_back({200, 200, 60, ta, tb, 0, 0});
+      all.push_back({200, 200, 60, ta, tb, 0, 0, -3});
+    }
+  int turn = 0;
+  for (Setup s : all) {
+    if (turn++ % 3 == 1 && s.alpha != 0) s.beta = -3;
+    if (turn % 2 == 0) s.values = Values::random;
+    f(s);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("fp64 on Hopper's tensor cores: configurations, majors, edges, guard bands", "[gemm_sm90a]") {
+  if (!is_hopper()) return;
+  for (int configuration = 0; configuration < sm90a::double_configurations(); ++configuration)
+    for_setups({63, 64, 65, 96, 127, 128, 129}, [&](const Setup& s) {
+      INFO(sm90a::double_configuration_name(configuration) << ": " << text(s));
+      CHECK(wrong<double>(s, 0x1p-53, [&](const Wrong<double>& w, index_t lda, index_t ldb) {
+              sm90a::DoubleGemm g;
+              g.m = s.m;
+              g.n = s.n;
+              g.k = s.k;
+              g.a = w.a.data() + s.pad;
+              g.lda = lda;
+              g.a_mn_major = s.a_transposed;
+              g.b = w.b.data() + s.pad;
+              g.ldb = ldb;
+              g.b_mn_major = !s.b_transposed;
+              g.d = w.after.data() + s.pad;
+              g.ldd = w.ldd;
+              g.alpha = s.alpha;
+              g.beta = s.beta;
+              REQUIRE(sm90a::double_refusal(g) == nullptr);
+              REQUIRE(sm90a::double_launch(g, configuration, 132, Space().cuda_stream()) == nullptr);
+            }) == 0);
+    });
+}
+
+TEST_CASE("fp32 from bf16 terms on Hopper: configurations, strides, edges, guard bands", "[gemm_sm90a]") {
+  if (!is_hopper()) return;
+  for (const int products : {3, 6, 9})
+    for (int configuration = 0; configuration < sm90a::split_configurations(); ++configuration)
+      for_setups({63, 64, 65, 128, 129, 191, 192, 193}, [&](Setup s) {
+        s.pad = s.pad * 3 / 2;  // alignments of 4 and 8 bytes too
+        INFO(products << " " << sm90a::split_configuration_name(configuration) << ": " << text(s));
+        CHECK(wrong<float>(s, products == 3 ? 0x1p-16 : 0x1p-24, [&](const Wrong<float>& w, index_t, index_t) {
+                sm90a::SplitGemm g;
+                g.products = products;
+                g.m = s.m;
+                g.n = s.n;
+                g.k = s.k;
+                g.a = w.a.data() + w.sa.start;
+                g.a_row = w.sa.row;
+                g.a_column = w.sa.column;
+                g.b = w.b.data() + w.sb.start;
+                g.b_row = w.sb.row;
+                g.b_column = w.sb.column;
+                g.d = w.after.data() + s.pad;
+                g.ldd = w.ldd;
+                g.alpha = static_cast<float>(s.alpha);
+                g.beta = static_cast<float>(s.beta);
+                REQUIRE(sm90a::split_refusal(g) == nullptr);
+                const std::size_t bytes = sm90a::split_workspace_bytes(g);
+                const Memory<char> workspace(Kokkos::view_alloc(Kokkos::WithoutInitializing, "workspace"), bytes + 64);
+                Kokkos::deep_copy(Space(), workspace, static_cast<char>(-1));
+                REQUIRE(sm90a::split_launch(g, configuration, 132, workspace.data(), Space().cuda_stream()) == nullptr);
+                const Kokkos::View<char*, Kokkos::HostSpace> end("end", 64);
+                Kokkos::deep_copy(end, Kokkos::subview(workspace, std::pair(bytes, bytes + 64)));
+                for (int i = 0; i < 64; ++i) REQUIRE(end(i) == static_cast<char>(-1));
+              }) == 0);
+      });
+}
+
+namespace {
+
+template <class T, class F>
+void on_host(const Kokkos::View<T**, Kokkos::LayoutRight, Space>& v, const F& f) {
+  const auto h = Kokkos::create_mirror_view(v);
+  for (index_t i = 0; i < static_cast<index_t>(v.extent(0)); ++i)
+    for (index_t j = 0; j < static_cast<index_t>(v.extent(1)); ++j) h(i, j) = f(i, j);
+  Kokkos::deep_copy(v, h);
+}
+
+}  // namespace
+
+TEST_CASE("fp32 from bf16 terms: infinities, NaN, the largest and the smallest numbers", "[gemm_sm90a]") {
+  if (!is_hopper()) return;
+  using Matrix = Kokkos::View<float**, Kokkos::LayoutRight, Space>;
+  constexpr index_t m = 900, n = 1000, k = 700;
+  const Matrix a("a", m, k), b("b", k, n), c("c", m, n), plain("plain", m, n);
+  const float infinity = std::numeric_limits<float>::infinity(), largest = std::numeric_limits<float>::max();
+  on_host(a, [&](index_t i, index_t l) -> float {
+    if (i == 5 && l == 7) return infinity;
+    if (i == 70 && l == 3) return std::nanf("");
+    if (i == 100 && l < 2) return l == 0 ? largest : 1;  // largest * 1/4, no overflow in fp32
+    if (i == 200 && l < 2) return largest;               // overflows where the signs of B agree
+    if (i == 300) return l == 0 ? 0x1p-149F : 0;
+    return static_cast<float>((3 * i + 5 * l) % 9 - 4);
+  });
+  on_host(b, [&](index_t l, index_t j) -> float {
+    if (l == 9 && j == 600) return -infinity;
+    if (l == 0) return 0.25F;
+    return static_cast<float>((7 * l + 2 * j) % 9 - 4);
+  });
+  const Space exec;
+  for (const auto precision :
+       {tessera::Precision::fp32_bf16x3, tessera::Precision::fp32_bf16x6, tessera::Precision::fp32_bf16x9}) {
+    tessera::gemm(exec, 1.0F, a, b, 0.0F, plain, {.path = "portable"});
+    const auto plan =
+        tessera::plan_gemm(exec, a, b, c, {.precision = precision, .path = "cuda:wgmma_bf16_terms_sm90a"});
+    const Memory<char> workspace("workspace", plan.workspace_bytes());
+    Kokkos::deep_copy(exec, c, std::nanf(""));
+    plan.run(exec, 1.0F, a, b, 0.0F, c, {workspace.data(), workspace.extent(0)});
+    const auto got = Kokkos::create_mirror_view(c), expected = Kokkos::create_mirror_view(plain);
+    Kokkos::deep_copy(got, c);
+    Kokkos::deep_copy(expected, plain);
+    index_t different = 0;
+    for (index_t i = 0; i < m; ++i)
+      for (index_t j = 0; j < n; ++j) {
+        const float x = got(i, j), y = expected(i, j);
+        const bool same = std::isfinite(y) ? std::fabs(x - y) <= 4e-5F * std::fabs(y) + 1e-30F
+                                           : (std::isnan(y) ? std::isnan(x) : x == y);
+        if (!same) ++different;
+      }
+    CHECK(different == 0);
+  }
+}
+
+TEST_CASE("fp32 from bf16 terms through the call: a name, a plan, a workspace", "[gemm_sm90a]") {
+  if (!is_hopper()) return;
+  using Catch::Matchers::ContainsSubstring;
+  const Space exec;
+  const Kokkos::View<float**, Kokkos::LayoutLeft, Space> a("a", 1500, 1400), b("b", 1400, 1300), c("c", 1500, 1300);
+  const auto named = tessera::plan_gemm(exec, a, b, c, {.precision = tessera::Precision::fp32_bf16x6});
+  CHECK_THAT(named.path(), ContainsSubstring("cuda:wgmma_bf16_terms_sm90a x6"));
+  CHECK(named.workspace_bytes() > 0);
+  CHECK_THROWS(named.run(exec, 1.0F, a, b, 0.0F, c));
+  CHECK_THROWS(tessera::gemm(exec, 1.0F, a, b, 0.0F, c, {.precision = tessera::Precision::fp32_bf16x6}));
+  const auto full = tessera::plan_gemm(exec, a, b, c);
+  CHECK(full.workspace_bytes() == 0);
+  bool told = false;
+  for (const auto& r : full.reasons()) told = told || r.reason.find("only when asked for by name") != std::string::npos;
+  CHECK(told);
+}
