@@ -269,6 +269,81 @@ TEST_CASE("a precision is a permission: every backend serves what is named", "[g
   }
 }
 
+namespace {
+
+/// A path of some builds only, on the devices that its kernels are for.
+bool has_path(const char* path, tessera::Precision precision) {
+  const Space exec;
+  const Kokkos::View<float**, Kokkos::LayoutLeft, Space> a("a", 2000, 2000), b("b", 2000, 2000), c("c", 2000, 2000);
+  const std::string message =
+      message_of([&] { (void)tessera::plan_gemm(exec, a, b, c, {.precision = precision, .path = path}); });
+  if (message == "nothing was thrown") return true;
+  WARN("not run: " << message);
+  return false;
+}
+constexpr const char* bf16_terms = "cuda:wgmma_bf16_terms_sm90a";
+
+}  // namespace
+
+TEST_CASE("fp32 from bf16 terms: infinities, NaN, the largest and the smallest numbers", "[gemm]") {
+  using tessera::Precision;
+  if (!has_path(bf16_terms, Precision::fp32_bf16x6)) return;
+  using Floats = Kokkos::View<float**, Kokkos::LayoutRight, Space>;
+  constexpr int m = 1500, n = 1600, k = 1400;
+  const Floats a("a", m, k), b("b", k, n), c("c", m, n), plain("plain", m, n);
+  const auto ha = Kokkos::create_mirror_view(a), hb = Kokkos::create_mirror_view(b);
+  constexpr float infinity = std::numeric_limits<float>::infinity(), largest = std::numeric_limits<float>::max();
+  for (int i = 0; i < m; ++i)
+    for (int l = 0; l < k; ++l) ha(i, l) = static_cast<float>((3 * i + 5 * l) % 9 - 4);
+  for (int l = 0; l < k; ++l)
+    for (int j = 0; j < n; ++j) hb(l, j) = l == 0 ? 0.25F : static_cast<float>((7 * l + 2 * j) % 9 - 4);
+  ha(5, 7) = infinity;
+  ha(70, 3) = std::nanf("");
+  hb(9, 600) = -infinity;
+  ha(100, 0) = largest;               // times 1/4: finite
+  ha(200, 1) = ha(200, 2) = largest;  // overflows in most columns
+  for (int l = 0; l < k; ++l) ha(300, l) = l == 0 ? 0x1p-149F : 0;
+  Kokkos::deep_copy(a, ha);
+  Kokkos::deep_copy(b, hb);
+  const Space exec;
+  tessera::gemm(exec, 1.0F, a, b, 0.0F, plain, {.path = "portable"});
+  const auto expected = on_host(plain);
+  for (const Precision precision : {Precision::fp32_bf16x3, Precision::fp32_bf16x6, Precision::fp32_bf16x9}) {
+    const auto plan = tessera::plan_gemm(exec, a, b, c, {.precision = precision, .path = bf16_terms});
+    const Kokkos::View<char*, Space> workspace("workspace", plan.workspace_bytes());
+    Kokkos::deep_copy(exec, c, std::nanf(""));
+    plan.run(exec, 1.0F, a, b, 0.0F, c, {workspace.data(), workspace.extent(0)});
+    const auto got = on_host(c);
+    int different = 0;
+    for (int i = 0; i < m; ++i)
+      for (int j = 0; j < n; ++j) {
+        const float x = got(i, j), y = expected(i, j);
+        const bool same = std::isfinite(y) ? std::fabs(x - y) <= 4e-5F * std::fabs(y) + 1e-30F
+                                           : (std::isnan(y) ? std::isnan(x) : x == y);
+        if (!same) ++different;
+      }
+    CHECK(different == 0);
+  }
+}
+
+TEST_CASE("fp32 from bf16 terms: a name, a plan, a workspace", "[gemm]") {
+  using tessera::Precision;
+  if (!has_path(bf16_terms, Precision::fp32_bf16x6)) return;
+  const Space exec;
+  const Kokkos::View<float**, Kokkos::LayoutLeft, Space> a("a", 1500, 1400), b("b", 1400, 1300), c("c", 1500, 1300);
+  const auto named = tessera::plan_gemm(exec, a, b, c, {.precision = Precision::fp32_bf16x6});
+  CHECK_THAT(named.path(), ContainsSubstring(bf16_terms));
+  CHECK(named.workspace_bytes() > 0);
+  CHECK_THAT(message_of([&] { named.run(exec, 1.0F, a, b, 0.0F, c); }), ContainsSubstring("workspace"));
+  CHECK_THAT(message_of([&] { tessera::gemm(exec, 1.0F, a, b, 0.0F, c, {.precision = Precision::fp32_bf16x6}); }),
+             ContainsSubstring("gemm() allocates nothing"));
+  const auto full = tessera::plan_gemm(exec, a, b, c);
+  CHECK(full.workspace_bytes() == 0);
+  std::string reasons;
+  for (const auto& r : full.reasons()) reasons += r.reason + "\n";
+  CHECK_THAT(reasons, ContainsSubstring("only when asked for by name"));
+}
+
 TEST_CASE("gemm's paths besides the portable one, where the build has them", "[gemm]") {
   using gemm_checks::Setup;
   const Space exec;

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <Kokkos_Core.hpp>
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <gemm/fp32_sm90a/fp32_sm90a.hpp>
 #include <gemm/fp64_sm90a/fp64_sm90a.hpp>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include <tessera/backends/enabled.hpp>
-#include <tessera/gemm.hpp>
 
 // The Hopper kernels of fp32 from bf16 terms and of fp64 through their plain interfaces, so that every configuration
 // meets every edge, and through the call. Needs a device of compute capability 9.0.
@@ -112,10 +108,10 @@ index_t wrong(const Setup& s, double unit, const Multiply& multiply) {
   Wrong<T> w;
   w.sa = {s.pad, s.a_transposed ? 1 : lda, s.a_transposed ? lda : 1};
   w.sb = {s.pad, s.b_transposed ? 1 : ldb, s.b_transposed ? ldb : 1};
-  w.a = Memory<T>("a", s.pad + lda * (s.a_transposed ? s.k : s.m));
-  w.b = Memory<T>("b", s.pad + ldb * (s.b_transposed ? s.n : s.k));
-  w.before = Memory<T>("before", s.pad + ldd * s.m + 9);
-  w.after = Memory<T>("after", w.before.extent(0));
+  w.a = Memory<T>("tessera::test::a", s.pad + lda * (s.a_transposed ? s.k : s.m));
+  w.b = Memory<T>("tessera::test::b", s.pad + ldb * (s.b_transposed ? s.n : s.k));
+  w.before = Memory<T>("tessera::test::before", s.pad + ldd * s.m + 9);
+  w.after = Memory<T>("tessera::test::after", w.before.extent(0));
   w.m = s.m;
   w.n = s.n;
   w.k = s.k;
@@ -218,84 +214,13 @@ TEST_CASE("fp32 from bf16 terms on Hopper: configurations, strides, edges, guard
                 g.beta = static_cast<float>(s.beta);
                 REQUIRE(sm90a::split_refusal(g) == nullptr);
                 const std::size_t bytes = sm90a::split_workspace_bytes(g);
-                const Memory<char> workspace(Kokkos::view_alloc(Kokkos::WithoutInitializing, "workspace"), bytes + 64);
+                const Memory<char> workspace(
+                    Kokkos::view_alloc(Kokkos::WithoutInitializing, "tessera::test::workspace"), bytes + 64);
                 Kokkos::deep_copy(Space(), workspace, static_cast<char>(-1));
                 REQUIRE(sm90a::split_launch(g, configuration, 132, workspace.data(), Space().cuda_stream()) == nullptr);
-                const Kokkos::View<char*, Kokkos::HostSpace> end("end", 64);
+                const Kokkos::View<char*, Kokkos::HostSpace> end("tessera::test::end", 64);
                 Kokkos::deep_copy(end, Kokkos::subview(workspace, std::pair(bytes, bytes + 64)));
                 for (int i = 0; i < 64; ++i) REQUIRE(end(i) == static_cast<char>(-1));
               }) == 0);
       });
-}
-
-namespace {
-
-template <class T, class F>
-void on_host(const Kokkos::View<T**, Kokkos::LayoutRight, Space>& v, const F& f) {
-  const auto h = Kokkos::create_mirror_view(v);
-  for (index_t i = 0; i < static_cast<index_t>(v.extent(0)); ++i)
-    for (index_t j = 0; j < static_cast<index_t>(v.extent(1)); ++j) h(i, j) = f(i, j);
-  Kokkos::deep_copy(v, h);
-}
-
-}  // namespace
-
-TEST_CASE("fp32 from bf16 terms: infinities, NaN, the largest and the smallest numbers", "[gemm_sm90a]") {
-  if (!is_hopper()) return;
-  using Matrix = Kokkos::View<float**, Kokkos::LayoutRight, Space>;
-  constexpr index_t m = 900, n = 1000, k = 700;
-  const Matrix a("a", m, k), b("b", k, n), c("c", m, n), plain("plain", m, n);
-  const float infinity = std::numeric_limits<float>::infinity(), largest = std::numeric_limits<float>::max();
-  on_host(a, [&](index_t i, index_t l) -> float {
-    if (i == 5 && l == 7) return infinity;
-    if (i == 70 && l == 3) return std::nanf("");
-    if (i == 100 && l < 2) return l == 0 ? largest : 1;  // largest * 1/4, no overflow in fp32
-    if (i == 200 && l < 2) return largest;               // overflows where the signs of B agree
-    if (i == 300) return l == 0 ? 0x1p-149F : 0;
-    return static_cast<float>((3 * i + 5 * l) % 9 - 4);
-  });
-  on_host(b, [&](index_t l, index_t j) -> float {
-    if (l == 9 && j == 600) return -infinity;
-    if (l == 0) return 0.25F;
-    return static_cast<float>((7 * l + 2 * j) % 9 - 4);
-  });
-  const Space exec;
-  for (const auto precision :
-       {tessera::Precision::fp32_bf16x3, tessera::Precision::fp32_bf16x6, tessera::Precision::fp32_bf16x9}) {
-    tessera::gemm(exec, 1.0F, a, b, 0.0F, plain, {.path = "portable"});
-    const auto plan =
-        tessera::plan_gemm(exec, a, b, c, {.precision = precision, .path = "cuda:wgmma_bf16_terms_sm90a"});
-    const Memory<char> workspace("workspace", plan.workspace_bytes());
-    Kokkos::deep_copy(exec, c, std::nanf(""));
-    plan.run(exec, 1.0F, a, b, 0.0F, c, {workspace.data(), workspace.extent(0)});
-    const auto got = Kokkos::create_mirror_view(c), expected = Kokkos::create_mirror_view(plain);
-    Kokkos::deep_copy(got, c);
-    Kokkos::deep_copy(expected, plain);
-    index_t different = 0;
-    for (index_t i = 0; i < m; ++i)
-      for (index_t j = 0; j < n; ++j) {
-        const float x = got(i, j), y = expected(i, j);
-        const bool same = std::isfinite(y) ? std::fabs(x - y) <= 4e-5F * std::fabs(y) + 1e-30F
-                                           : (std::isnan(y) ? std::isnan(x) : x == y);
-        if (!same) ++different;
-      }
-    CHECK(different == 0);
-  }
-}
-
-TEST_CASE("fp32 from bf16 terms through the call: a name, a plan, a workspace", "[gemm_sm90a]") {
-  if (!is_hopper()) return;
-  using Catch::Matchers::ContainsSubstring;
-  const Space exec;
-  const Kokkos::View<float**, Kokkos::LayoutLeft, Space> a("a", 1500, 1400), b("b", 1400, 1300), c("c", 1500, 1300);
-  const auto named = tessera::plan_gemm(exec, a, b, c, {.precision = tessera::Precision::fp32_bf16x6});
-  CHECK_THAT(named.path(), ContainsSubstring("cuda:wgmma_bf16_terms_sm90a x6"));
-  CHECK(named.workspace_bytes() > 0);
-  CHECK_THROWS(named.run(exec, 1.0F, a, b, 0.0F, c));
-  CHECK_THROWS(tessera::gemm(exec, 1.0F, a, b, 0.0F, c, {.precision = tessera::Precision::fp32_bf16x6}));
-  const auto full = tessera::plan_gemm(exec, a, b, c);
-  CHECK(full.workspace_bytes() == 0);
-  bool told = false;
-  for (const auto& r : full.reasons()) told = told || r.reason.find("only when asked for by name") != std::string::npos;
-  CHECK(told);
 }

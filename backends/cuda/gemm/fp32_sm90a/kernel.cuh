@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "../half_sm90a/wgmma.cuh"
-#include "../instructions_sm90a.cuh"
 #include <cstdint>
+#include <cuda/gemm/half_sm90a/wgmma.cuh>
+#include <cuda/gemm/instructions_sm90a.cuh>
 #include <cuda_runtime.h>
 
 /// \file

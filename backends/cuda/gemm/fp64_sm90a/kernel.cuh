@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "../instructions_sm90a.cuh"
 #include <cstdint>
 #include <cuda.h>
+#include <cuda/gemm/instructions_sm90a.cuh>
 #include <cuda_runtime.h>
 #include <type_traits>
 

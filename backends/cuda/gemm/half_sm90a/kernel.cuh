@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "../instructions_sm90a.cuh"
 #include "wgmma.cuh"
 #include <cstdint>
 #include <cuda.h>
+#include <cuda/gemm/instructions_sm90a.cuh>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <type_traits>
