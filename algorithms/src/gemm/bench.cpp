@@ -36,11 +36,12 @@ double sampled_error(const Space& exec, bool ta, bool tb, index_t m, index_t n, 
 }
 
 template <class T>
-void gemm_case(const char* op, index_t m, index_t n, index_t k, bool quick, const char* forced) {
+void gemm_case(const char* op, index_t m, index_t n, index_t k, bool quick, const char* forced,
+               Precision precision = Precision::full) {
   const bool ta = op[0] == 'T', tb = op[1] == 'T';
   Case c;
   c.name = std::string("gemm ") + type_name<T>() + " " + op + " " + std::to_string(m) + "x" + std::to_string(n) + "x" +
-           std::to_string(k) + (*forced ? " " : "") + forced;
+           std::to_string(k) + (*forced ? " " : "") + forced + (precision == Precision::fp32_bf16x6 ? " bf16x6" : "");
   c.algorithm = "gemm";
   const double dm = static_cast<double>(m), dn = static_cast<double>(n), dk = static_cast<double>(k);
   c.bytes = sizeof(T) * (dm * dk + dk * dn + dm * dn);
@@ -58,10 +59,13 @@ void gemm_case(const char* op, index_t m, index_t n, index_t k, bool quick, cons
       using A = accumulator_t<T>;
       GemmOptions options;
       options.path = path;
+      options.precision = precision;
       const auto with = [&](const auto& av, const auto& bv) -> std::function<void()> {
         const auto plan = plan_gemm(exec, av, bv, out, options);
         prepared.path = plan.path();
-        return [=] { plan.run(exec, A(1), av, bv, A(0), out); };
+        const Kokkos::View<char*, Space> workspace(
+            Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "tessera::bench::workspace"), plan.workspace_bytes());
+        return [=] { plan.run(exec, A(1), av, bv, A(0), out, {workspace.data(), workspace.extent(0)}); };
       };
       const auto ours = ta ? (tb ? with(transposed(a), transposed(b)) : with(transposed(a), b))
                            : (tb ? with(a, transposed(b)) : with(a, b));
@@ -99,6 +103,10 @@ const Registration registration([] {
     for (const char* op : {"TN", "NT", "TT"}) {
       gemm_case<float>(op, 4096, 4096, 4096, false, "portable");
       gemm_case<double>(op, 4096, 4096, 4096, false, "portable");
+    }
+    for (const index_t n : {1000, 2048, 4096, 8192}) {
+      gemm_case<double>("NN", n, n, n, false, "");
+      gemm_case<float>("NN", n, n, n, false, "", Precision::fp32_bf16x6);
     }
     gemm_case<half>("NN", 4096, 4096, 4096, false, "portable");
     gemm_case<bfloat16>("NN", 4096, 4096, 4096, false, "portable");

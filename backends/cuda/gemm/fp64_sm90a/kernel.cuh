@@ -228,14 +228,22 @@ __global__ void __launch_bounds__(C::threads, 1)
         addresses.load_b(b_odd, stage_of_b(), 1);
         multiply(std::true_type{}, b_even, stage_of_a(), 1, nothing);
         const std::uint32_t done = shared_address(&empty[stage]);
-        // The copies that follow an arrival are not ordered behind loads that are still under way: the address depends
-        // on what was loaded last.
+        // The copies that follow an arrival are not ordered behind loads that are still under way, which other warps'
+        // stores may hold up for long: the address depends on everything that was loaded last.
         const auto release = [&](int i) {
           if (i > 0) return;
+          unsigned bits = 0;
+#pragma unroll
+          for (int r = 0; r < mi; ++r)
+#pragma unroll
+            for (int e = 0; e < 4; ++e) bits |= static_cast<unsigned>(__double2loint(a[r][e]));
+#pragma unroll
+          for (int j = 0; j < nj; ++j)
+#pragma unroll
+            for (int e = 0; e < 2; ++e) bits |= static_cast<unsigned>(__double2loint(b_odd[j][e]));
           __syncwarp();
-          const auto low = static_cast<unsigned>(__double2loint(a[mi - 1][3]));
           if (lane == 0)
-            asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(done + (low & args.zero)) : "memory");
+            asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(done + (bits & args.zero)) : "memory");
         };
         if (++stage == C::stages) {
           stage = 0;
