@@ -21,25 +21,13 @@ std::optional<HalfGemm> translate(const HalfProduct& p) {
   return g;
 }
 
-/// Whether operands that the copy engine cannot read are copied first: where a plan has a workspace and the product is
-/// so large that the copies weigh little against what the vendor's library loses on such operands.
-bool realigned(const HalfGemm& g, bool planned) {
-  const bool large = static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k) >= 0x1p30;
-  if (!planned || !large || cuda::sm90a::realign_bytes(g) == 0) return false;
-  HalfGemm copy = g;  // nothing else may stand against it
-  copy.a = copy.b = nullptr;
-  copy.lda = copy.ldb = 8;
-  return cuda::sm90a::refusal(copy) == nullptr;
-}
-
 }  // namespace
 
 Verdict half_sm90a_can_run(const HalfProduct& product, const DeviceInfo& device) {
   if (Verdict v = exactly_sm90(device); !v) return v;
   const auto g = translate(product);
   if (!g) return Verdict::no("an operand has unit stride in neither dimension");
-  if (const char* why = cuda::sm90a::refusal(*g); why != nullptr && !realigned(*g, product.planned))
-    return Verdict::no(why);
+  if (const char* why = cuda::sm90a::refusal(*g)) return Verdict::no(why);
   if (std::min(g->m, g->n) <= 64)
     return Verdict::no("64 rows or columns or fewer: the vendor's library was measured faster");
   // measured against cuBLAS on an H200: no split of K here yet, so that few tiles leave multiprocessors idle
@@ -51,23 +39,15 @@ Verdict half_sm90a_can_run(const HalfProduct& product, const DeviceInfo& device)
 
 std::string half_sm90a_configuration(const HalfProduct& product, const DeviceInfo& device) {
   const auto g = translate(product);
-  return std::string(realigned(g.value(), product.planned) ? "copied " : "") +
-         cuda::sm90a::configuration_name(cuda::sm90a::choose_configuration(g.value(), device.units));
-}
-
-std::size_t half_sm90a_workspace_bytes(const HalfProduct& product) {
-  const auto g = translate(product);
-  return g && realigned(*g, product.planned) ? cuda::sm90a::realign_bytes(*g) : 0;
+  return cuda::sm90a::configuration_name(cuda::sm90a::choose_configuration(g.value(), device.units));
 }
 
 void half_sm90a_run(const HalfProduct& product, const ScalarRef<float>& alpha, const ScalarRef<float>& beta,
-                    GemmWorkspace workspace, const DeviceInfo& device, void* stream) {
+                    const DeviceInfo& device, void* stream) {
   HalfGemm g = translate(product).value();
   fill_scalars(g, alpha, beta);
-  constexpr const char* path = "cuda:wgmma_half_sm90a";
-  if (product.planned) require_started(cuda::sm90a::realign(g, workspace.pointer, stream), path);
   const int configuration = cuda::sm90a::choose_configuration(g, device.units);
-  require_started(cuda::sm90a::launch(g, configuration, device.units, stream), path);
+  require_started(cuda::sm90a::launch(g, configuration, device.units, stream), "cuda:wgmma_half_sm90a");
 }
 
 }  // namespace tessera::backends

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 /// \file
@@ -33,11 +32,6 @@ struct HalfGemm {
 /// Why the kernels cannot take the problem (alignment, sizes), or null. Architecture is the caller's check:
 /// exactly 9.0.
 const char* refusal(const HalfGemm& problem);
-
-/// Bytes for copies of A and B whose base and leading dimension are multiples of 16 bytes; 0 where they are already.
-std::size_t realign_bytes(const HalfGemm& problem);
-/// Enqueues the copies and has the problem read them. Returns null, or what went wrong.
-const char* realign(HalfGemm& problem, void* workspace, void* stream);
 
 /// Tile shapes by index; the text is for paths: "128x256x64 c2 s4".
 int configurations();

@@ -9,20 +9,15 @@
 
 namespace tessera::cuda::sm90a {
 
-/// What the copy engine asks of an operand of 16-bit elements.
-inline bool is_aligned(const void* pointer, std::int64_t leading) {
-  return reinterpret_cast<std::uintptr_t>(pointer) % 16 == 0 && leading % 8 == 0;
-}
-
 template <class C>
 const char* launch_configuration(const HalfGemm& p, int units, cudaStream_t stream) {
   constexpr auto type = std::is_same_v<typename C::TIn, __nv_bfloat16> ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
                                                                        : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
   CUtensorMap a, b, d{};
-  const bool a_made = make_map(
-      &a, C::a_mn_major ? MapOf{p.a, p.k, p.m, p.lda, type, 2, C::BK} : MapOf{p.a, p.m, p.k, p.lda, type, 2, C::BM});
-  const bool b_made = make_map(&b, C::b_mn_major ? MapOf{p.b, p.k, p.n, p.ldb, type, 2, C::BK}
-                                                 : MapOf{p.b, p.n, p.k, p.ldb, type, 2, C::BN / C::cluster});
+  const bool a_made = C::a_mn_major ? make_map(&a, type, 2, p.a, p.k, p.m, p.lda, C::BK)
+                                    : make_map(&a, type, 2, p.a, p.m, p.k, p.lda, C::BM);
+  const bool b_made = C::b_mn_major ? make_map(&b, type, 2, p.b, p.k, p.n, p.ldb, C::BK)
+                                    : make_map(&b, type, 2, p.b, p.n, p.k, p.ldb, C::BN / C::cluster);
   if (!a_made || !b_made) return "the driver refused a tensor map of an operand";
   Arguments args{};
   args.d = p.d;
@@ -36,7 +31,7 @@ const char* launch_configuration(const HalfGemm& p, int units, cudaStream_t stre
   args.beta_pointer = p.beta_pointer;
   if constexpr (sizeof(typename C::TOut) == 2) {
     args.store_by_tma = reinterpret_cast<std::uintptr_t>(p.d) % 16 == 0 && p.ldd % 8 == 0 && p.n % 8 == 0;
-    if (args.store_by_tma && !make_map(&d, {p.d, p.m, p.n, p.ldd, type, 2, 64})) args.store_by_tma = 0;
+    if (args.store_by_tma && !make_map(&d, type, 2, p.d, p.m, p.n, p.ldd, 64)) args.store_by_tma = 0;
   }
   static const cudaError_t prepared =
       cudaFuncSetAttribute(gemm_kernel<C>, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
