@@ -8,6 +8,7 @@
 #include <Kokkos_Core.hpp>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include <tessera/core/config.hpp>
 #include <tessera/core/machine.hpp>
@@ -34,22 +35,26 @@ namespace tessera::backends {
 
 /// GEMM: those that are tried before the portable kernel, and those that must be asked for by name. On hosts that is
 /// the CBLAS found: the portable kernel is as fast there, and takes every stride, type and instance. On CUDA our own
-/// tensor-core kernels come first where they were measured faster, then the vendor's library.
+/// tensor-core kernels come first where they were measured faster, then the vendor's library; fp64's is asked for by
+/// name until its last form has run under the sanitizers.
 #ifdef KOKKOS_ENABLE_CUDA
 template <class Space>
 using gemm_providers_before_portable =
-    std::conditional_t<std::is_same_v<Space, Kokkos::Cuda>,
-                       std::tuple<GemmHalfSm90a, GemmDoubleSm90a, GemmSplitSm90a, GemmCublas>, std::tuple<>>;
+    std::conditional_t<std::is_same_v<Space, Kokkos::Cuda>, std::tuple<GemmHalfSm90a, GemmSplitSm90a, GemmCublas>,
+                       std::tuple<>>;
+using device_gemm_by_name = std::tuple<GemmDoubleSm90a>;
 #else
 template <class Space>
 using gemm_providers_before_portable = std::tuple<>;
+using device_gemm_by_name = std::tuple<>;
 #endif
 #if TESSERA_HAVE_CBLAS && defined(KOKKOS_ENABLE_OPENMP)
-template <class Space>
-using gemm_providers_after_portable = std::tuple<GemmCblas>;
+using host_gemm_by_name = std::tuple<GemmCblas>;
 #else
-template <class Space>
-using gemm_providers_after_portable = std::tuple<>;
+using host_gemm_by_name = std::tuple<>;
 #endif
+template <class Space>
+using gemm_providers_after_portable =
+    decltype(std::tuple_cat(std::declval<device_gemm_by_name>(), std::declval<host_gemm_by_name>()));
 
 }  // namespace tessera::backends
