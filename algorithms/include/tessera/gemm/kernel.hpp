@@ -54,17 +54,19 @@ struct GemmKernel {
   GemmTask<Types> task;
 
   /// Elements of scratch for the packed parts of A and B, and for sums that wait.
-  static index_t scratch_a() { return index_t{Config::bk} * planes * (resident ? Config::width_a : Config::mc); }
-  static index_t scratch_b(const GemmTask<Types>& t) {
+  TESSERA_FUNCTION static index_t scratch_a() {
+    return index_t{Config::bk} * planes * (resident ? Config::width_a : Config::mc);
+  }
+  TESSERA_FUNCTION static index_t scratch_b(const GemmTask<Types>& t) {
     const index_t columns = resident ? Config::width_b : (t.block_n + Config::nr - 1) / Config::nr * Config::nr;
     return index_t{Config::bk} * planes * columns;
   }
-  static index_t scratch_sums(const GemmTask<Types>& t) {
+  TESSERA_FUNCTION static index_t scratch_sums(const GemmTask<Types>& t) {
     if (!Config::waits_in_scratch || t.k <= Config::bk) return 0;
     return planes * ((t.block_m + Config::mc - 1) / Config::mc * Config::mc) *
            ((t.block_n + Config::nr - 1) / Config::nr * Config::nr);
   }
-  static index_t scratch_bytes(const GemmTask<Types>& t) {
+  TESSERA_FUNCTION static index_t scratch_bytes(const GemmTask<Types>& t) {
     return static_cast<index_t>(sizeof(Real)) * (Config::stages * (scratch_a() + scratch_b(t)) + scratch_sums(t)) +
            alignment;
   }

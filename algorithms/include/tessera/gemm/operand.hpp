@@ -42,7 +42,7 @@ struct GemmPacker {
 
   /// \param from   the block's first element
   /// \param lines  lines that exist, depth: elements of each
-  static void pack(Real* to, const GemmOperand<In>& from, index_t lines, int depth) {
+  TESSERA_FUNCTION static void pack(Real* to, const GemmOperand<In>& from, index_t lines, int depth) {
     for (index_t first = 0; first < lines; first += Lines, to += planes * Lines * depth) {
       const int count = lines - first < Lines ? static_cast<int>(lines - first) : Lines;
       const In* const start = from.pointer + first * from.line_stride;
@@ -61,7 +61,7 @@ struct GemmPacker {
   }
 
  private:
-  static void along_lines(Real* to, const In* from, index_t stride, int depth, bool conj) {
+  TESSERA_FUNCTION static void along_lines(Real* to, const In* from, index_t stride, int depth, bool conj) {
     for (int k = 0; k < depth; ++k, to += planes * Lines, from += stride) {
       if constexpr (planes == 1 && Lines % lanes == 0) {
         unrolled<Lines / lanes>([&](auto at) {
@@ -75,7 +75,7 @@ struct GemmPacker {
   }
 
   // A cache line of each of the lines in turn: every one is touched once, however far apart they are
-  static void along_depth(Real* to, const In* from, index_t stride, int count, int depth, bool conj) {
+  TESSERA_FUNCTION static void along_depth(Real* to, const In* from, index_t stride, int count, int depth, bool conj) {
     constexpr int step = 64 / static_cast<int>(sizeof(In)) > lanes ? 64 / static_cast<int>(sizeof(In)) : lanes;
     int k = 0;
     for (; k + step <= depth; k += step, to += planes * Lines * step)

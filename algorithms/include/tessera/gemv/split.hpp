@@ -29,11 +29,11 @@ bool gemv_far(const Space& exec, const GemvProblem<T>& p) {
   return past_caches(exec, sizeof(T) * static_cast<double>(p.a.extents[0] * p.a.extents[1]));
 }
 
-constexpr index_t ceil_div(index_t a, index_t b) { return (a + b - 1) / b; }
-constexpr index_t at_least(index_t a, index_t b) { return a > b ? a : b; }
-constexpr index_t at_most(index_t a, index_t b) { return a < b ? a : b; }
+TESSERA_FUNCTION constexpr index_t ceil_div(index_t a, index_t b) { return (a + b - 1) / b; }
+TESSERA_FUNCTION constexpr index_t at_least(index_t a, index_t b) { return a > b ? a : b; }
+TESSERA_FUNCTION constexpr index_t at_most(index_t a, index_t b) { return a < b ? a : b; }
 /// Largest power of two not above n, at least 1.
-constexpr index_t power_of_two_below(index_t n) {
+TESSERA_FUNCTION constexpr index_t power_of_two_below(index_t n) {
   index_t p = 1;
   while (2 * p <= n) p *= 2;
   return p;
