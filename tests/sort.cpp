@@ -180,9 +180,9 @@ Bytes16 level1::random_value<Bytes16>(std::mt19937& random) {
 TEMPLATE_TEST_CASE("sort in place, and from one view into another", "[sort]", TESSERA_SORT_TYPES) {
   using T = TestType;
   std::mt19937_64 random(17);
-  for (const index_t n : {0, 1, 2, 31, 48, 49, 255, 1000, 4607, 4608, 7679, 7680, 7681, 9217, 40000, 100003})
+  for (const index_t n : {0, 1, 2, 31, 48, 49, 255, 1000, 4607, 4608, 7679, 7681, 9217, 33001})
     for (int kind = 0; kind < 5; ++kind) {
-      if (n > 20000 && kind % 2 != 0) continue;
+      if (n > 5000 && kind % 2 != 0) continue;
       const auto keys = some_keys<T>(n, kind, random);
       for (const Order order : {Order::ascending, Order::descending}) {
         INFO(n << " keys of kind " << kind << (order == Order::ascending ? "" : ", descending"));
@@ -226,8 +226,9 @@ TEMPLATE_TEST_CASE("sort_by_key is stable and moves values of any size", "[sort]
                    tessera::bfloat16, std::uint32_t, float, std::int64_t, double) {
   using T = TestType;
   std::mt19937_64 random(19);
-  for (const index_t n : {1, 40, 300, 7000, 30011})
+  for (const index_t n : {1, 40, 7000, 16411})
     for (const int kind : {0, 1, 4}) {
+      if (n > 10000 && kind == 1) continue;
       const auto keys = some_keys<T>(n, kind, random);
       const Order order = kind == 1 ? Order::descending : Order::ascending;
       INFO(n << " keys of kind " << kind);
@@ -415,7 +416,7 @@ TEST_CASE("sort of 2^31 + 5 keys", "[.large][sort]") {
       "tessera::test::fill", tessera::Range<Space>(exec, 0, n),
       KOKKOS_LAMBDA(index_t i) { keys(i) = static_cast<std::uint8_t>((i * 2654435761u) >> 13); });
   Kokkos::View<std::uint64_t[256], Space> counts("counts"), after("after");
-  const auto count = [&](const auto& into) {
+  const auto count = [&](const Kokkos::View<std::uint64_t[256], Space>& into) {
     Kokkos::parallel_for(
         "tessera::test::count", tessera::Range<Space>(exec, 0, 4096), KOKKOS_LAMBDA(index_t w) {
           std::uint64_t mine[256] = {};

@@ -147,7 +147,7 @@ class PortableSort {
           Kokkos::parallel_for("tessera::sort::pass", Range<Space>(m_exec, 0, all, Kokkos::ChunkSize(1)), work);
         });
     } else {
-      const SortTables<Space, Key, Payload> tables(m_memory, m_n, a.passes());
+      const SortTables<Space, Key, Payload, sort_tuning<Space, Key, Payload>> tables(m_memory, m_n, a.passes());
       if (m_runs) sort_on_device(m_exec, a, tables);
     }
     if (scatters && m_runs) copy(spare, 1, out.pointer, out.strides[0]);
@@ -360,8 +360,9 @@ void sort_segments_on_host(const Space& exec, const SegmentedSortProblem<Key, Of
       }
       return low;
     };
-    using Dynamic = Kokkos::RangePolicy<Space, Kokkos::IndexType<index_t>, Kokkos::Schedule<Kokkos::Dynamic>>;
-    Kokkos::parallel_for("tessera::segmented_sort::segments", Dynamic(exec, 0, pieces, Kokkos::ChunkSize(1)),
+    Kokkos::parallel_for("tessera::segmented_sort::segments",
+                         Kokkos::RangePolicy<Space, Kokkos::IndexType<index_t>, Kokkos::Schedule<Kokkos::Dynamic>>(
+                             exec, 0, pieces, Kokkos::ChunkSize(1)),
                          [&](index_t piece) {
                            HostDigits<Key> mine;
                            const index_t last = first_from((piece + 1) * n / pieces);

@@ -18,54 +18,64 @@
 
 namespace tessera::detail {
 
-#ifndef TESSERA_SORT_THREADS
-#define TESSERA_SORT_THREADS 384
-#endif
-#ifndef TESSERA_SORT_ITEMS
-#define TESSERA_SORT_ITEMS 20
-#endif
-#ifndef TESSERA_SORT_BLOCKS
-#define TESSERA_SORT_BLOCKS 1
-#endif
-
+/// Threads and keys a thread of a tile, and how many teams share a multiprocessor's registers.
+struct SortTuning {
+  int threads, items, teams;
+};
 template <class Space, class Key, class Payload>
+inline constexpr SortTuning sort_tuning{384, 20, 3};
+
+template <class Space, class Key, class Payload, SortTuning Tuning>
 struct SortTileShape {
   using Warp = warp<Space>;
   static constexpr int digits = 256;
-  static constexpr int threads = TESSERA_SORT_THREADS;
+  static constexpr int threads = Tuning.threads;
   static constexpr int warps = threads / Warp::width;
   static constexpr int word = static_cast<int>(sizeof(typename Key::word));
   static constexpr int widest = has_payload<Payload> && sizeof(Payload) > word ? static_cast<int>(sizeof(Payload))
                                                                                : word;
   static constexpr int count_bytes = warps * digits * 4;
   static constexpr int fixed_bytes = digits * 8 + 256;
-  static constexpr int fitting = (static_cast<int>(machine<Space>::scratch_bytes) - fixed_bytes) / (threads * widest);
-  static constexpr int items = fitting < TESSERA_SORT_ITEMS ? fitting : TESSERA_SORT_ITEMS;
+  static constexpr int fitting =
+      (static_cast<int>(machine<Space>::scratch_bytes) - 16 - fixed_bytes) / (threads * widest);
+  static constexpr int items = fitting < Tuning.items ? fitting : Tuning.items;
   static constexpr int tile = threads * items;
   static constexpr int tile_bytes = tile * widest > count_bytes ? tile* widest : count_bytes;
   static constexpr int scratch = fixed_bytes + tile_bytes;
-  static_assert(threads >= digits && threads % Warp::width == 0 && digits / Warp::width <= Warp::width);
-  // tiles of a launch: look-back counts in 30 bits
+  // keys of a launch: look-back counts in 30 bits
   static constexpr index_t portion = (index_t{1} << 29) / tile * tile;
-  using Policy =
-      Kokkos::TeamPolicy<Space, Kokkos::IndexType<index_t>, Kokkos::LaunchBounds<threads, TESSERA_SORT_BLOCKS>>;
+  using Policy = Kokkos::TeamPolicy<Space, Kokkos::IndexType<index_t>, Kokkos::LaunchBounds<threads, Tuning.teams>>;
+  static_assert(tile < 1 << 16 && threads >= digits && threads % Warp::width == 0 &&
+                digits / Warp::width <= Warp::width);
+};
+
+/// Small numbers packed into registers, since a compiler gives each element of an array one of its own. Indices are
+/// constants once loops are unrolled.
+template <int Count, int Bits>
+struct PackedNumbers {
+  static constexpr int each = 32 / Bits;
+  std::uint32_t words[(Count + each - 1) / each] = {};
+  TESSERA_INLINE_FUNCTION void add(int i, std::uint32_t number) { words[i / each] += number << (i % each * Bits); }
+  TESSERA_INLINE_FUNCTION std::uint32_t operator[](int i) const {
+    return words[i / each] >> (i % each * Bits) & ((1u << Bits) - 1);
+  }
 };
 
 /// How a team ranks the keys of a tile by one digit. Item u of a thread stands at place(u) of the tile, so that a
 /// warp's items come in order.
-template <class Space, class Key, class Payload>
+template <class Space, class Key, class Payload, SortTuning Tuning>
 struct SortTile {
-  using Shape = SortTileShape<Space, Key, Payload>;
+  using Shape = SortTileShape<Space, Key, Payload, Tuning>;
   using Warp = warp<Space>;
   using Word = typename Key::word;
   static constexpr int items = Shape::items, digits = Shape::digits, width = Warp::width;
+  using Ranks = PackedNumbers<items, 16>;
 
-  int rank, lane, group;    // thread of the team, lane of the warp, warp of the team
-  char* tile;               // keys, then payloads, before both the counts of each warp
-  index_t* starts;          // a digit's place in the output, less its place in the tile
-  std::uint32_t* sums;      // of the warps that scan digits
-  std::uint32_t* the_same;  // 1 where all keys have one digit
-  std::uint32_t* number;    // of the tile
+  int rank, lane, group;  // thread of the team, lane of the warp, warp of the team
+  char* tile;             // keys, then payloads, before both the counts of each warp
+  index_t* starts;        // a digit's place in the output, less its place in the tile
+  std::uint32_t* sums;    // of the warps that scan digits
+  std::uint32_t* number;  // of the tile
 
   template <class Member>
   TESSERA_INLINE_FUNCTION explicit SortTile(const Member& team) {
@@ -75,8 +85,7 @@ struct SortTile {
     char* const scratch = static_cast<char*>(team.team_shmem().get_shmem_aligned(std::size_t{Shape::scratch}, 16));
     starts = reinterpret_cast<index_t*>(scratch);
     sums = reinterpret_cast<std::uint32_t*>(scratch + digits * 8);
-    the_same = sums + 32;
-    number = sums + 33;
+    number = sums + 32;
     tile = scratch + Shape::fixed_bytes;
   }
 
@@ -84,17 +93,6 @@ struct SortTile {
   TESSERA_INLINE_FUNCTION std::uint32_t* counts() const { return reinterpret_cast<std::uint32_t*>(tile); }
   TESSERA_INLINE_FUNCTION Word* keys() const { return reinterpret_cast<Word*>(tile); }
   TESSERA_INLINE_FUNCTION Payload* values() const { return reinterpret_cast<Payload*>(tile); }
-
-  /// Lanes of the warp whose digit is this one's.
-  TESSERA_INLINE_FUNCTION static typename Warp::mask peers(unsigned digit) {
-    auto same = static_cast<typename Warp::mask>(~typename Warp::mask{0});
-    for (int b = 0; b < 8; ++b) {
-      const bool one = (digit >> b & 1u) != 0;
-      const typename Warp::mask ones = Warp::ballot(one);
-      same &= one ? ones : ~ones;
-    }
-    return same;
-  }
 
   /// Places behind the end count as keys of the last digit: they stand last, and stay there.
   template <bool Full>
@@ -107,13 +105,23 @@ struct SortTile {
   /// The tile's memory is free again when it returns.
   template <bool Full, class Member, class Announce>
   TESSERA_INLINE_FUNCTION void ranks(const Member& team, const SortDigit<Key>& digit, const Word (&key)[items], int n,
-                                     std::uint32_t (&found)[items], std::uint32_t& total, std::uint32_t& before,
+                                     Ranks& found, std::uint32_t& total, std::uint32_t& before,
                                      const Announce& announce) const {
     std::uint32_t* const mine = counts() + group * digits;
     for (int d = lane; d < digits; d += width) mine[d] = 0;
-    if (rank == 0) *the_same = 0;
-    team.team_barrier();
-    for (int u = 0; u < items; ++u) Kokkos::atomic_add(&mine[digit_at<Full>(digit, key[u], u, n)], 1u);
+    Warp::sync();
+    const auto below = static_cast<typename Warp::mask>((typename Warp::mask{1} << lane) - 1);
+    for (int u = 0; u < items; ++u) {
+      const unsigned d = digit_at<Full>(digit, key[u], u, n);
+      const typename Warp::mask same = Warp::template match<8>(d);
+      const std::uint32_t earlier = mine[d];
+      found.add(u,
+                earlier + static_cast<std::uint32_t>(Kokkos::popcount(static_cast<typename Warp::mask>(same & below))));
+      Warp::sync();
+      if (same >> lane == 1)
+        mine[d] = earlier + static_cast<std::uint32_t>(Kokkos::popcount(same));  // the last of them
+      Warp::sync();
+    }
     team.team_barrier();
     total = 0;
     before = 0;
@@ -124,7 +132,6 @@ struct SortTile {
         total += here;
       }
       announce(total);
-      if (total == Shape::tile) *the_same = 1;
       std::uint32_t sum = total;
       for (int step = 1; step < width; step *= 2) {
         const std::uint32_t left = Warp::shuffle(sum, lane - step < 0 ? lane : lane - step);
@@ -134,28 +141,12 @@ struct SortTile {
       if (lane == width - 1) sums[group] = sum;
     }
     team.team_barrier();
-    if (*the_same != 0) {
-      for (int u = 0; u < items; ++u) found[u] = static_cast<std::uint32_t>(place(u));
-      if (rank < digits)
-        for (int g = 0; g < group; ++g) before += sums[g];
-      return;
-    }
     if (rank < digits) {
       for (int g = 0; g < group; ++g) before += sums[g];
       for (int g = 0; g < Shape::warps; ++g) counts()[g * digits + rank] += before;
     }
     team.team_barrier();
-    const auto below = static_cast<typename Warp::mask>((typename Warp::mask{1} << lane) - 1);
-    for (int u = 0; u < items; ++u) {
-      const unsigned d = digit_at<Full>(digit, key[u], u, n);
-      const typename Warp::mask same = peers(d);
-      const int leader = width - 1 - Kokkos::countl_zero(same);
-      std::uint32_t first = 0;
-      if (lane == leader)
-        first = Kokkos::atomic_fetch_add(&mine[d], static_cast<std::uint32_t>(Kokkos::popcount(same)));
-      first = Warp::shuffle(first, leader);
-      found[u] = first + static_cast<std::uint32_t>(Kokkos::popcount(static_cast<typename Warp::mask>(same & below)));
-    }
+    for (int u = 0; u < items; ++u) found.add(u, mine[digit_at<Full>(digit, key[u], u, n)]);
     team.team_barrier();
   }
 };
@@ -172,8 +163,8 @@ struct SortHistogram {
   index_t n, tiles;
   KeyOrder<Key> order;
   int first_bit, last_bit, passes;
-  unsigned long long* counts;  // [passes][256]
-  unsigned long long* starts;  // [passes][2][256]
+  std::uint64_t* counts;  // [passes][256]
+  std::uint64_t* starts;  // [passes][2][256]
   unsigned* arrived;
 
   KOKKOS_FUNCTION void operator()(const typename Teams<Space>::member_type& team) const {
@@ -195,7 +186,7 @@ struct SortHistogram {
     }
     team.team_barrier();
     for (int i = rank; i < passes * 256; i += threads)
-      if (table[i] != 0) Kokkos::atomic_add(&counts[i], static_cast<unsigned long long>(table[i]));
+      if (table[i] != 0) Kokkos::atomic_add(&counts[i], static_cast<std::uint64_t>(table[i]));
     Kokkos::memory_fence();
     team.team_barrier();
     if (rank == 0)
@@ -208,19 +199,19 @@ struct SortHistogram {
     constexpr int each = 256 / Warp::width;
     const int lane = rank % Warp::width;
     for (int p = rank / Warp::width; p < passes; p += threads / Warp::width) {
-      unsigned long long count[each], sum = 0;
+      std::uint64_t count[each], sum = 0;
       for (int e = 0; e < each; ++e) {
-        count[e] = *static_cast<const volatile unsigned long long*>(&counts[p * 256 + lane * each + e]);
+        count[e] = *static_cast<const volatile std::uint64_t*>(&counts[p * 256 + lane * each + e]);
         sum += count[e];
       }
-      unsigned long long all = sum;
+      std::uint64_t all = sum;
       for (int step = 1; step < Warp::width; step *= 2) {
         const int from = lane - step < 0 ? lane : lane - step;
         const std::uint32_t low = Warp::shuffle(static_cast<std::uint32_t>(all), from);
         const std::uint32_t high = Warp::shuffle(static_cast<std::uint32_t>(all >> 32), from);
-        if (lane >= step) all += static_cast<unsigned long long>(high) << 32 | low;
+        if (lane >= step) all += static_cast<std::uint64_t>(high) << 32 | low;
       }
-      unsigned long long start = all - sum;
+      std::uint64_t start = all - sum;
       for (int e = 0; e < each; ++e) {
         starts[p * 512 + lane * each + e] = start;
         start += count[e];
@@ -232,17 +223,16 @@ struct SortHistogram {
     const Word ordered = order(key);
     for (int p = 0; p < most_passes; ++p) {
       if (p >= passes) break;
-      const int shift = first_bit + 8 * p;
-      const int bits = last_bit - shift < 8 ? last_bit - shift : 8;
-      Kokkos::atomic_add(&table[p * 256 + (static_cast<unsigned>(ordered >> shift) & ((1u << bits) - 1))], 1u);
+      const SortDigit<Key> digit = digit_of(order, first_bit, last_bit, p);
+      warp<Space>::count(&table[p * 256 + (static_cast<unsigned>(ordered >> digit.shift) & digit.mask)]);
     }
   }
 };
 
 /// One pass over one portion of the keys.
-template <class Space, class Key, class Payload>
+template <class Space, class Key, class Payload, SortTuning Tuning>
 struct SortPass {
-  using Tile = SortTile<Space, Key, Payload>;
+  using Tile = SortTile<Space, Key, Payload, Tuning>;
   using Shape = typename Tile::Shape;
   using Word = typename Key::word;
   static constexpr int items = Tile::items;
@@ -254,10 +244,10 @@ struct SortPass {
   Payload* values_out;
   index_t first, n;  // of the portion
   SortDigit<Key> digit;
-  const unsigned long long* starts;
-  unsigned long long* next_starts;  // for the next portion; null for the last
-  std::uint32_t* rows;              // a tile's counts, a row of 256 each
-  std::uint32_t* next_rows;         // the next launch's, to be cleared here
+  const std::uint64_t* starts;
+  std::uint64_t* next_starts;  // for the next portion; null for the last
+  std::uint32_t* rows;         // a tile's counts, a row of 256 each
+  std::uint32_t* next_rows;    // the next launch's, to be cleared here
   index_t tiles, next_tiles;
   std::uint32_t* ticket;
 
@@ -287,7 +277,8 @@ struct SortPass {
     Word key[items];
     for (int u = 0; u < items; ++u)
       if (Full || t.place(u) < count) key[u] = keys_in[base + t.place(u)];
-    std::uint32_t rank[items], total, before;
+    typename Tile::Ranks rank;
+    std::uint32_t total, before;
     std::uint32_t* const row = rows + tile * Shape::digits + t.rank;
     t.template ranks<Full>(team, digit, key, count, rank, total, before, [&](std::uint32_t here) {
       if (!Full && static_cast<unsigned>(t.rank) == digit.mask) here -= static_cast<unsigned>(Shape::tile - count);
@@ -298,30 +289,36 @@ struct SortPass {
       if (!Full && static_cast<unsigned>(t.rank) == digit.mask) total -= static_cast<unsigned>(Shape::tile - count);
       std::uint32_t earlier = 0;
       if (tile > 0) {
-        const std::uint32_t* at = row;
+        // several rows at a time, since each costs the latency of memory
+        constexpr int window = 4;
+        index_t back = tile - 1;
         for (bool more = true; more;) {
-          at -= Shape::digits;
-          std::uint32_t word = look(at);
-          while (word == 0) word = look(at);
-          earlier += word & value;
-          more = (word & summed) == 0;
+          std::uint32_t word[window];
+          for (int q = 0; q < window; ++q)
+            word[q] = look(rows + (back - q > 0 ? back - q : 0) * Shape::digits + t.rank);
+          for (int q = 0; q < window; ++q) {
+            if (!more || word[q] == 0) break;  // not there yet: from here again
+            earlier += word[q] & value;
+            more = (word[q] & summed) == 0;
+            --back;
+          }
         }
         put(row, (earlier + total) | summed);
       }
       const auto start = static_cast<index_t>(starts[t.rank]) + earlier;
       t.starts[t.rank] = start - before;
-      if (next_starts != nullptr && tile == tiles - 1)
-        next_starts[t.rank] = static_cast<unsigned long long>(start + total);
+      if (next_starts != nullptr && tile == tiles - 1) next_starts[t.rank] = static_cast<std::uint64_t>(start + total);
       for (index_t r = tile; r < next_tiles; r += tiles) next_rows[r * Shape::digits + t.rank] = 0;
     }
     team.team_barrier();
-    unsigned digits[items];
+    PackedNumbers<items, 8> digits;
     for (int u = 0; u < items; ++u) {
       const int i = t.rank + u * Shape::threads;
       if (Full || i < count) {
         const Word k = t.keys()[i];
-        digits[u] = digit(k);
-        if (keys_out != nullptr) keys_out[t.starts[digits[u]] + i] = k;
+        const unsigned d = digit(k);
+        if constexpr (has_payload<Payload>) digits.add(u, d);
+        if (keys_out != nullptr) keys_out[t.starts[d] + i] = k;
       }
     }
     if constexpr (has_payload<Payload>) {
@@ -344,9 +341,9 @@ struct SortPass {
 };
 
 /// All passes over keys that fit one tile.
-template <class Space, class Key, class Payload>
+template <class Space, class Key, class Payload, SortTuning Tuning>
 struct SortOneTile {
-  using Tile = SortTile<Space, Key, Payload>;
+  using Tile = SortTile<Space, Key, Payload, Tuning>;
   using Shape = typename Tile::Shape;
   using Word = typename Key::word;
   static constexpr int items = Tile::items;
@@ -366,8 +363,9 @@ struct SortOneTile {
       }
     }
     for (int p = 0; p * 8 < a.last_bit - a.first_bit; ++p) {
-      std::uint32_t rank[items], total, before;
-      t.template ranks<false>(team, digit_of_pass(p), key, count, rank, total, before, [](std::uint32_t) {});
+      typename Tile::Ranks rank;
+      std::uint32_t total, before;
+      t.template ranks<false>(team, digit_of(a, p), key, count, rank, total, before, [](std::uint32_t) {});
       move(team, t, key, t.keys(), rank);
       if constexpr (has_payload<Payload>) move(team, t, v, t.values(), rank);
     }
@@ -378,16 +376,10 @@ struct SortOneTile {
       }
   }
 
-  TESSERA_INLINE_FUNCTION SortDigit<Key> digit_of_pass(int p) const {
-    const int shift = a.first_bit + 8 * p;
-    const int bits = a.last_bit - shift < 8 ? a.last_bit - shift : 8;
-    return {a.order, shift, (1u << bits) - 1};
-  }
-
   /// Each item to its rank, through scratch that is free before and after.
   template <class Member, class T>
   TESSERA_INLINE_FUNCTION void move(const Member& team, const Tile& t, T (&item)[items], T* scratch,
-                                    const std::uint32_t (&rank)[items]) const {
+                                    const typename Tile::Ranks& rank) const {
     for (int u = 0; u < items; ++u) scratch[rank[u]] = item[u];
     team.team_barrier();
     for (int u = 0; u < items; ++u) item[u] = scratch[t.place(u)];
@@ -396,14 +388,14 @@ struct SortOneTile {
 };
 
 /// What the passes share besides the arrays; the first `cleared` words start as zeros.
-template <class Space, class Key, class Payload>
+template <class Space, class Key, class Payload, SortTuning Tuning>
 struct SortTables {
-  using Shape = SortTileShape<Space, Key, Payload>;
-  unsigned long long* counts;
+  using Shape = SortTileShape<Space, Key, Payload, Tuning>;
+  std::uint64_t* counts;
   unsigned* arrived;
   std::uint32_t* tickets;
   std::uint32_t* rows[2];
-  unsigned long long* starts;
+  std::uint64_t* starts;
   index_t cleared;  // 32-bit words from counts on
   index_t portions, most_tiles;
 
@@ -411,41 +403,55 @@ struct SortTables {
     portions = (n + Shape::portion - 1) / Shape::portion;
     most_tiles = ((n < Shape::portion ? n : Shape::portion) + Shape::tile - 1) / Shape::tile;
     const std::size_t begin = memory.used();
-    counts = memory.take<unsigned long long>(index_t{passes} * 256);
+    counts = memory.take<std::uint64_t>(index_t{passes} * 256);
     arrived = memory.take<unsigned>(1);
     tickets = memory.take<std::uint32_t>(passes * portions);
     rows[0] = memory.take<std::uint32_t>(most_tiles * 256);
     cleared = static_cast<index_t>((memory.used() - begin) / 4);
     rows[1] = memory.take<std::uint32_t>(most_tiles * 256);
-    starts = memory.take<unsigned long long>(index_t{passes} * 512);
+    starts = memory.take<std::uint64_t>(index_t{passes} * 512);
   }
 };
 
-template <class Space, class Key, class Payload>
-void sort_on_device(const Space& exec, const SortArrays<Key, Payload>& a, const SortTables<Space, Key, Payload>& s) {
-  using Shape = SortTileShape<Space, Key, Payload>;
+/// Fills the starts of all digits in all passes.
+template <class Space, class Key, class Payload, SortTuning Tuning>
+void count_digits(const Space& exec, const SortArrays<Key, Payload>& a,
+                  const SortTables<Space, Key, Payload, Tuning>& s) {
+  const int passes = a.passes();
+  auto* const words = reinterpret_cast<std::uint32_t*>(s.counts);
+  Kokkos::parallel_for(
+      "tessera::sort::clear", Range<Space>(exec, 0, s.cleared), KOKKOS_LAMBDA(index_t i) { words[i] = 0; });
+  using Histogram = SortHistogram<Space, Key>;
+  const index_t tiles = (a.n + Histogram::threads * Histogram::items - 1) / (Histogram::threads * Histogram::items);
+  const index_t full = static_cast<index_t>(exec.concurrency()) / Histogram::threads;
+  Kokkos::parallel_for(
+      "tessera::sort::histogram",
+      Teams<Space>(exec, tiles < full ? tiles : full, Histogram::threads)
+          .set_scratch_size(0, Kokkos::PerTeam(Histogram::scratch + 16)),
+      Histogram{a.keys_in, a.n, tiles, a.order, a.first_bit, a.last_bit, passes, s.counts, s.starts, s.arrived});
+}
+
+template <class Space, class Key, class Payload, SortTuning Tuning>
+void sort_on_device(const Space& exec, const SortArrays<Key, Payload>& a,
+                    const SortTables<Space, Key, Payload, Tuning>& s) {
+  using Shape = SortTileShape<Space, Key, Payload, Tuning>;
   const auto policy = [&](index_t teams) {
     return
         typename Shape::Policy(exec, teams, Shape::threads).set_scratch_size(0, Kokkos::PerTeam(Shape::scratch + 16));
   };
   const int passes = a.passes();
-  if (a.n <= Shape::tile) {
-    Kokkos::parallel_for("tessera::sort::one_tile", policy(1), SortOneTile<Space, Key, Payload>{a});
-    return;
-  }
-  if (passes > 0) {
-    auto* const words = reinterpret_cast<std::uint32_t*>(s.counts);
-    Kokkos::parallel_for(
-        "tessera::sort::clear", Range<Space>(exec, 0, s.cleared), KOKKOS_LAMBDA(index_t i) { words[i] = 0; });
-    using Histogram = SortHistogram<Space, Key>;
-    const index_t tiles = (a.n + Histogram::threads * Histogram::items - 1) / (Histogram::threads * Histogram::items);
-    const index_t full = 2 * static_cast<index_t>(exec.concurrency()) / Histogram::threads;
-    Kokkos::parallel_for(
-        "tessera::sort::histogram",
-        Teams<Space>(exec, tiles < full ? tiles : full, Histogram::threads)
-            .set_scratch_size(0, Kokkos::PerTeam(Histogram::scratch + 16)),
-        Histogram{a.keys_in, a.n, tiles, a.order, a.first_bit, a.last_bit, passes, s.counts, s.starts, s.arrived});
-  }
+  const auto one_tile = [&]<SortTuning Small>() {
+    using SmallShape = SortTileShape<Space, Key, Payload, Small>;
+    if (a.n > SmallShape::tile) return false;
+    Kokkos::parallel_for("tessera::sort::one_tile",
+                         typename SmallShape::Policy(exec, 1, SmallShape::threads)
+                             .set_scratch_size(0, Kokkos::PerTeam(SmallShape::scratch + 16)),
+                         SortOneTile<Space, Key, Payload, Small>{a});
+    return true;
+  };
+  constexpr SortTuning few{Tuning.threads, 4, 1}, many{Tuning.threads, Tuning.items, 1};
+  if (one_tile.template operator()<few>() || one_tile.template operator()<many>()) return;
+  if (passes > 0) count_digits(exec, a, s);
   const typename Key::word* keys = a.keys_in;
   const Payload* values = a.values_in;
   const bool in_place =
@@ -467,14 +473,14 @@ void sort_on_device(const Space& exec, const SortArrays<Key, Payload>& a, const 
       const index_t first = portion * Shape::portion;
       const index_t n = a.n - first < Shape::portion ? a.n - first : Shape::portion;
       const index_t teams = (n + Shape::tile - 1) / Shape::tile;
-      unsigned long long* const starts = s.starts + p * 512;
+      std::uint64_t* const starts = s.starts + p * 512;
       const bool last = portion == s.portions - 1;
       Kokkos::parallel_for(
           "tessera::sort::pass", policy(teams),
-          SortPass<Space, Key, Payload>{keys, p == passes - 1 && !a.keys_wanted ? nullptr : keys_to, values, values_to,
-                                        first, n, digit_of(a, p), starts + portion % 2 * 256,
-                                        last ? nullptr : starts + (portion + 1) % 2 * 256, s.rows[launch % 2],
-                                        s.rows[(launch + 1) % 2], teams, s.most_tiles, s.tickets + launch});
+          SortPass<Space, Key, Payload, Tuning>{keys, p == passes - 1 && !a.keys_wanted ? nullptr : keys_to, values,
+                                                values_to, first, n, digit_of(a, p), starts + portion % 2 * 256,
+                                                last ? nullptr : starts + (portion + 1) % 2 * 256, s.rows[launch % 2],
+                                                s.rows[(launch + 1) % 2], teams, s.most_tiles, s.tickets + launch});
     }
     keys = keys_to;
     values = values_to;

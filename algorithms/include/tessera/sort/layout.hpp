@@ -44,11 +44,16 @@ struct SortDigit {
     return static_cast<unsigned>(order(bits) >> shift) & mask;
   }
 };
+/// The digit of a pass over bits [first_bit, last_bit).
+template <class Key>
+TESSERA_INLINE_FUNCTION SortDigit<Key> digit_of(const KeyOrder<Key>& order, int first_bit, int last_bit, int pass) {
+  const int shift = first_bit + 8 * pass;
+  const int bits = last_bit - shift < 8 ? last_bit - shift : 8;
+  return {order, shift, (1u << bits) - 1};
+}
 template <class Key, class Payload>
-SortDigit<Key> digit_of(const SortArrays<Key, Payload>& a, int pass) {
-  const int shift = a.first_bit + 8 * pass;
-  const int bits = a.last_bit - shift < 8 ? a.last_bit - shift : 8;
-  return {a.order, shift, (1u << bits) - 1};
+TESSERA_INLINE_FUNCTION SortDigit<Key> digit_of(const SortArrays<Key, Payload>& a, int pass) {
+  return digit_of(a.order, a.first_bit, a.last_bit, pass);
 }
 
 /// Copies what a sort moves, or writes positions.

@@ -9,24 +9,32 @@
 
 namespace tessera {
 
+#if TESSERA_DEVICE_PASS
 template <>
 struct warp<Kokkos::Cuda> {
   using mask = std::uint32_t;
   static constexpr int width = 32;
+  static constexpr mask all = 0xffffffffu;
 
-#if TESSERA_DEVICE_PASS
-  TESSERA_INLINE_FUNCTION static mask ballot(bool yes) { return __ballot_sync(0xffffffffu, yes); }
-  template <class T>
-  TESSERA_INLINE_FUNCTION static T shuffle(T value, int lane) {
-    return __shfl_sync(0xffffffffu, value, lane);
+  template <int Bits>
+  TESSERA_INLINE_FUNCTION static mask match(unsigned value) {
+    mask same = all;
+    for (int b = 0; b < Bits; ++b) {
+      const bool one = (value >> b & 1u) != 0;
+      const mask ones = __ballot_sync(all, one);
+      same &= one ? ones : ~ones;
+    }
+    return same;
   }
-#else
-  TESSERA_INLINE_FUNCTION static mask ballot(bool yes) { return yes; }
-  template <class T>
-  TESSERA_INLINE_FUNCTION static T shuffle(T value, int /*lane*/) {
-    return value;
+  TESSERA_INLINE_FUNCTION static std::uint32_t shuffle(std::uint32_t value, int lane) {
+    return __shfl_sync(all, value, lane);
   }
-#endif
+  TESSERA_INLINE_FUNCTION static void sync() { __syncwarp(); }
+  TESSERA_INLINE_FUNCTION static void count(std::uint32_t* counter) { atomicAdd(counter, 1u); }
 };
+#else
+template <>
+struct warp<Kokkos::Cuda> : detail::WarpInHostPass {};
+#endif
 
 }  // namespace tessera
