@@ -147,7 +147,7 @@ class PortableSort {
           Kokkos::parallel_for("tessera::sort::pass", Range<Space>(m_exec, 0, all, Kokkos::ChunkSize(1)), work);
         });
     } else {
-      const SortTables<Space, Key, Payload, sort_tuning<Space, Key, Payload>> tables(m_memory, m_n, a.passes());
+      const SortTables<Space, Key, Payload, tuned_sort<Key, Payload>()> tables(m_memory, m_n, a.passes());
       if (m_runs) sort_on_device(m_exec, a, tables);
     }
     if (scatters && m_runs) copy(spare, 1, out.pointer, out.strides[0]);
