@@ -258,6 +258,7 @@ class SortPlan {
 
   [[nodiscard]] const std::string& path() const { return m_selection->path; }  ///< "sort[portable]"
   [[nodiscard]] const std::vector<Refusal>& reasons() const { return m_selection->refusals; }
+  /// What run() needs on the instance that was planned on, or on any other of no more threads.
   [[nodiscard]] std::size_t workspace_bytes() const { return m_workspace_bytes; }
 
   /// The call with views of the extents, strides and alignment that were planned for.
@@ -266,8 +267,11 @@ class SortPlan {
   void run(const Space& exec, const SortWorkspace& workspace, const Views&... views) const {
     const auto where = std::source_location::current();
     const SortProblem<Key> problem = Call::problem(m_options, where, views...);
-    detail::check_sort_plan(m_signature, signature_of(problem), m_workspace_bytes, workspace, where);
-    if (problem.n() > 0) detail::SortEntry<Key, Space>::run(exec, problem, *m_selection, workspace);
+    using Entry = detail::SortEntry<Key, Space>;
+    // hosts: an instance of more threads than the one planned for needs more
+    const std::size_t needed = Entry::workspace_bytes(exec, *m_selection, problem);
+    detail::check_sort_plan(m_signature, signature_of(problem), needed, workspace, where);
+    if (problem.n() > 0) Entry::run(exec, problem, *m_selection, workspace);
   }
 
  private:
