@@ -164,15 +164,15 @@ struct alignas(16) Bytes16 {
 }  // namespace
 
 template <>
-Bytes3 level1::random_value<Bytes3>(std::mt19937& random) {
+Bytes3 test_values::random_value<Bytes3>(std::mt19937& random) {
   return value_of<Bytes3>(static_cast<index_t>(random()));
 }
 template <>
-Bytes12 level1::random_value<Bytes12>(std::mt19937& random) {
+Bytes12 test_values::random_value<Bytes12>(std::mt19937& random) {
   return value_of<Bytes12>(static_cast<index_t>(random()));
 }
 template <>
-Bytes16 level1::random_value<Bytes16>(std::mt19937& random) {
+Bytes16 test_values::random_value<Bytes16>(std::mt19937& random) {
   return value_of<Bytes16>(static_cast<index_t>(random()));
 }
 
