@@ -22,6 +22,7 @@
 #include <tessera/iamax.hpp>
 #include <tessera/nrm2.hpp>
 #include <tessera/scal.hpp>
+#include <tessera/sort.hpp>
 #include <tessera/spmv.hpp>
 #include <tessera/stencil.hpp>
 #include <tessera/transpose.hpp>
@@ -199,5 +200,25 @@ TEST_CASE("tools: stencil", "[tools]") {
     const Kokkos::View<double***, Kokkos::LayoutRight, Space> u("u", n, n + 1, n + 2), v("v", n, n + 1, n + 2);
     check("stencil(7)?", Returns::at_once, [&](const Space& e) { tessera::stencil7(e, seven, u, v); });
     check("stencil(27)?", Returns::at_once, [&](const Space& e) { tessera::stencil27(e, all, u, v); });
+  }
+}
+
+TEST_CASE("tools: sort", "[tools]") {
+  for (const index_t n : sizes) {
+    const Kokkos::View<float*, Space> keys("keys", n), other("other", n);
+    const Kokkos::View<int*, Space> index("index", n), offsets("offsets", 3);
+    const Vector values("values", n);
+    const auto judge = [&](const std::function<void(const Space&)>& call) {
+      // hosts sort few keys, and on one thread, without a kernel
+      check("(segmented_)?sort", Returns::at_once, call, !tessera::is_host_space<Space>);
+    };
+    judge([&](const Space& e) { tessera::sort(e, keys); });
+    judge([&](const Space& e) { tessera::sort(e, keys, other, {.order = tessera::Order::descending}); });
+    judge([&](const Space& e) { tessera::sort_by_key(e, keys, values); });
+    judge([&](const Space& e) { tessera::argsort(e, keys, index); });
+    judge([&](const Space& e) { tessera::segmented_sort(e, keys, offsets); });
+    const auto plan = tessera::plan_sort(Space(), keys);
+    const Kokkos::View<char*, Space> memory("memory", plan.workspace_bytes());
+    judge([&](const Space& e) { plan.run(e, {memory.data(), memory.size()}, keys); });
   }
 }

@@ -62,11 +62,17 @@ template <class T>
 Peers stencil7(const Queue&, index_t, index_t, index_t, T, T, const T*, T*) {
   return {};
 }
+template <class T>
+Peers sort(const Queue&, index_t, const T*, T*, const std::uint32_t*, std::uint32_t*) {
+  return {};
+}
+template Peers sort(const Queue&, index_t, const std::uint32_t*, std::uint32_t*, const std::uint32_t*, std::uint32_t*);
+template Peers sort(const Queue&, index_t, const std::uint64_t*, std::uint64_t*, const std::uint32_t*, std::uint32_t*);
 
 template <class T>
 struct Instantiate {
   static constexpr auto all = std::tuple(&axpy<T>, &scal<T>, &dot<T>, &nrm2<T>, &asum<T>, &iamax<T>, &gemv<T>,
-                                         &transpose<T>, &spmv<T>, &stencil7<T>, &gemm<T, T>);
+                                         &transpose<T>, &spmv<T>, &stencil7<T>, &gemm<T, T>, &sort<T>);
 };
 template struct Instantiate<float>;
 template struct Instantiate<double>;

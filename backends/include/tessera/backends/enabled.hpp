@@ -24,11 +24,13 @@
 #include <tessera/backends/cuda/gemm_split_sm90a.hpp>
 #include <tessera/backends/cuda/machine.hpp>
 #include <tessera/backends/cuda/narrow_float.hpp>
+#include <tessera/backends/cuda/warp.hpp>
 #endif
 #ifdef KOKKOS_ENABLE_HIP
 #include <tessera/backends/hip/device.hpp>
 #include <tessera/backends/hip/machine.hpp>
 #include <tessera/backends/hip/narrow_float.hpp>
+#include <tessera/backends/hip/warp.hpp>
 #endif
 
 namespace tessera::backends {
@@ -56,5 +58,9 @@ using host_gemm_by_name = std::tuple<>;
 template <class Space>
 using gemm_providers_after_portable =
     decltype(std::tuple_cat(std::declval<device_gemm_by_name>(), std::declval<host_gemm_by_name>()));
+
+/// Sorts: none yet before the portable kernel.
+template <class Space>
+using sort_providers_before_portable = std::tuple<>;
 
 }  // namespace tessera::backends

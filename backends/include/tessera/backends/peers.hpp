@@ -71,5 +71,10 @@ Peers stencil7(const Queue& queue, index_t nx, index_t ny, index_t nz, T center,
 template <class T>
 Peers stencil27(const Queue& queue, index_t nx, index_t ny, index_t nz, T center, T face, T edge, T corner, const T* u,
                 T* v);
+/// keys_out = the keys of keys_in in rising order; values_out likewise where values_in is not null. T: std::uint32_t,
+/// std::uint64_t, float, double.
+template <class T>
+Peers sort(const Queue& queue, index_t n, const T* keys_in, T* keys_out, const std::uint32_t* values_in,
+           std::uint32_t* values_out);
 
 }  // namespace tessera::peers
