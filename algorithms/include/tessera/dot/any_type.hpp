@@ -24,10 +24,7 @@ struct DotSource {
   static constexpr bool exact = std::is_integral_v<T>;
   template <class Space, Access access>
   static constexpr int lanes = lanes_of<Space, T, std::conditional_t<is_complex, Wide[2], Wide>, access>;
-  struct Partial {
-    Wide straight[per];
-    Wide crossed[per];
-  };
+  using Partial = Parts<Wide, per * per>;  // straight, then crossed
   template <int N>
   struct Pair {
     vec<T, N> x, y;
@@ -76,10 +73,10 @@ struct DotSource {
       if constexpr (is_complex) crossed[0] += other.crossed[0];
     }
     [[nodiscard]] TESSERA_INLINE_FUNCTION Partial get(int l) const {
-      Partial p{};
+      Partial p;
       for (int k = 0; k < per; ++k) {
-        p.straight[k] = straight[per * l + k];
-        if constexpr (is_complex) p.crossed[k] = crossed[0][per * l + k];
+        p.part[k] = straight[per * l + k];
+        if constexpr (is_complex) p.part[per + k] = crossed[0][per * l + k];
       }
       return p;
     }
@@ -87,19 +84,16 @@ struct DotSource {
 
   TESSERA_INLINE_FUNCTION Partial identity() const { return Partial{}; }
   TESSERA_INLINE_FUNCTION void join(Partial& a, const Partial& b) const {
-    for (int p = 0; p < per; ++p) {
-      a.straight[p] += b.straight[p];
-      if constexpr (is_complex) a.crossed[p] += b.crossed[p];
-    }
+    for (int k = 0; k < per * per; ++k) a.part[k] += b.part[k];
   }
   TESSERA_INLINE_FUNCTION Result finish(const Partial& p) const {
     if constexpr (is_complex) {
       using R = typename T::value_type;
-      const Wide re = xc == yc ? p.straight[0] - p.straight[1] : p.straight[0] + p.straight[1];
-      const Wide im = (yc ? -p.crossed[0] : p.crossed[0]) + (xc ? -p.crossed[1] : p.crossed[1]);
+      const Wide re = xc == yc ? p.part[0] - p.part[1] : p.part[0] + p.part[1];
+      const Wide im = (yc ? -p.part[2] : p.part[2]) + (xc ? -p.part[3] : p.part[3]);
       return canonical(Result(static_cast<R>(re), static_cast<R>(im)));
     } else {
-      return canonical(static_cast<Result>(p.straight[0]));
+      return canonical(static_cast<Result>(p.part[0]));
     }
   }
 };

@@ -13,11 +13,13 @@
 ///   3. Eight neighbouring strands (missing ones give the identity) are joined by halves, w = 4, 2, 1, to a group.
 ///   4. Of at most 4096 groups, groups r, r + 256, ... are joined onto the identity in this order, for each r below
 ///      256, and the 256 results by halves, w = 128, ..., 2, 1.
-/// Join(a, b) is a + b in fp64 for sums. Products enter by one fused multiply-add, or are exact in fp64. NaN results
-/// are the canonical one. No other rounding takes place, so that no compiler flag below fast-math changes a bit.
+/// Join(a, b) is a + b in fp64 for sums; the parts of complex numbers are summed apart, and met at the end. Products
+/// enter by one fused multiply-add, or are exact in fp64. NaN results are the canonical one. No other rounding takes
+/// place, so that no compiler flag below fast-math changes a bit.
 
 #include <limits>
 #include <string>
+#include <utility>
 
 #include <tessera/core/determinism.hpp>
 #include <tessera/level1/reduction.hpp>
@@ -25,14 +27,16 @@
 
 namespace tessera::detail {
 
+template <class T>
+inline constexpr T canonical_nan = std::numeric_limits<T>::quiet_NaN();
 /// The canonical NaN for every NaN.
 template <class T>
 TESSERA_INLINE_FUNCTION T canonical(const T& v) {
   if constexpr (is_complex_v<T>)
     return T(canonical(v.real()), canonical(v.imag()));
-  else if constexpr (std::is_floating_point_v<T> || is_stored_float_v<T>)
-    return v == v ? v : std::numeric_limits<T>::quiet_NaN();
-  else
+  else if constexpr (std::is_floating_point_v<T>) {
+    return v == v ? v : canonical_nan<T>;
+  } else
     return v;
 }
 
@@ -80,6 +84,13 @@ struct StrandLanes {
       if (i < t.n) lanes[k].add(source, source.template load_some<N>(i, t.n - i));
     }
   }
+  /// Whether lanes may be joined as they are.
+  [[nodiscard]] TESSERA_INLINE_FUNCTION bool settled() const {
+    if constexpr (requires { source.settled(lanes); })
+      return source.settled(lanes);
+    else
+      return true;
+  }
   [[nodiscard]] TESSERA_INLINE_FUNCTION typename Source::Partial get(int k, int l) const {
     if constexpr (requires { source.settle(lanes[k], l, index_t{}, index_t{}, index_t{}); }) {
       const index_t first = begin + k * N + l;
@@ -93,11 +104,18 @@ struct StrandLanes {
  private:
   template <int U>
   TESSERA_INLINE_FUNCTION void take(index_t r) {
-    decltype(source.template load<Space, access, N>(r)) v[U][K];
-    for (int u = 0; u < U; ++u)
-      for (int k = 0; k < K; ++k) v[u][k] = source.template load<Space, access, N>(begin + (r + u) * tree.row + k * N);
-    for (int u = 0; u < U; ++u)
-      for (int k = 0; k < K; ++k) lanes[k].add(source, v[u][k]);
+    if constexpr (K > 1) {
+      static_assert(U == 1);
+      // written out for each k: in a loop, hosts' compilers would keep the lanes in memory
+      const auto all = [&]<int... k>(std::integer_sequence<int, k...>) {
+        (lanes[k].add(source, source.template load<Space, access, N>(begin + r * tree.row + k * N)), ...);
+      };
+      all(std::make_integer_sequence<int, K>{});
+    } else {
+      decltype(source.template load<Space, access, N>(r)) v[U];
+      for (int u = 0; u < U; ++u) v[u] = source.template load<Space, access, N>(begin + (r + u) * tree.row);
+      for (int u = 0; u < U; ++u) lanes[0].add(source, v[u]);
+    }
   }
 };
 
@@ -164,12 +182,21 @@ struct FixedTreeThreads {
         const index_t begin = tree.begin(group * Tree::strands + s);
         strands[s] = source.identity();
         if (begin >= tree.n) continue;
-        const StrandLanes<Space, access, N, K, Source> strand_lanes(source, tree, begin);
-        Partial lanes[Tree::lanes];
-        for (int k = 0; k < K; ++k)
-          for (int l = 0; l < N; ++l) lanes[k * N + l] = strand_lanes.get(k, l);
-        join_halves(lanes);
-        strands[s] = lanes[0];
+        StrandLanes<Space, access, N, K, Source> strand_lanes(source, tree, begin);
+        if (strand_lanes.settled()) {  // the same joins, whole registers at a time
+          for (int w = K / 2; w > 0; w /= 2)
+            for (int k = 0; k < w; ++k) strand_lanes.lanes[k].merge(source, strand_lanes.lanes[k + w]);
+          Partial lanes[N];
+          for (int l = 0; l < N; ++l) lanes[l] = strand_lanes.lanes[0].get(l);
+          join_halves(lanes);
+          strands[s] = lanes[0];
+        } else {
+          Partial lanes[Tree::lanes];
+          for (int k = 0; k < K; ++k)
+            for (int l = 0; l < N; ++l) lanes[k * N + l] = strand_lanes.get(k, l);
+          join_halves(lanes);
+          strands[s] = lanes[0];
+        }
       }
       join_halves(strands);
       partials[group] = strands[0];
@@ -193,12 +220,12 @@ typename Source::Result run_fixed_tree(const Space& exec, const char* algorithm,
                            FixedTreeThreads<Space, Source, access>{source, tree, workers, partials});
       constexpr int slots = Tree::threads * Tree::strands;
       typename Source::Partial sums[slots];
-      for (int r = 0; r < slots; ++r) {
+      for (int r = 0; r < slots && r < tree.groups; ++r) {  // what is left out are identities
         sums[r] = source.identity();
         for (index_t g = r; g < tree.groups; g += slots) source.join(sums[r], partials[g]);
       }
       for (int w = slots / 2; w > 0; w /= 2)
-        for (int r = 0; r < w; ++r) source.join(sums[r], sums[r + w]);
+        for (int r = 0; r < w && r + w < tree.groups; ++r) source.join(sums[r], sums[r + w]);
       const auto value = source.finish(sums[0]);
       if (result != nullptr) *result = value;
       return value;
@@ -211,15 +238,22 @@ typename Source::Result run_fixed_tree(const Space& exec, const char* algorithm,
   });
 }
 
+/// Reduces in whatever order is fastest.
+template <class Space, class Source>
+typename Source::Result run_in_any_order(const Space& exec, const char* algorithm, const Source& source, index_t n,
+                                         typename Source::Result* result) {
+  return with_access<Space>(source, [&]<Access access>(std::integral_constant<Access, access>) {
+    return run_reduction(exec, algorithm, SourceBody<Source, Space, access>{source}, n, result);
+  });
+}
+
 /// Reduces in the order that is asked for; integers modulo 2^64 give the same bits in any.
 template <class Space, class Source>
 typename Source::Result run_source(const Space& exec, const char* algorithm, const Source& source, index_t n,
                                    typename Source::Result* result, Determinism determinism) {
   if constexpr (!Source::exact)
     if (determinism == Determinism::portable) return run_fixed_tree(exec, algorithm, source, n, result);
-  return with_access<Space>(source, [&]<Access access>(std::integral_constant<Access, access>) {
-    return run_reduction(exec, algorithm, SourceBody<Source, Space, access>{source}, n, result);
-  });
+  return run_in_any_order(exec, algorithm, source, n, result);
 }
 
 }  // namespace tessera::detail

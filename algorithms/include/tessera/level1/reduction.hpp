@@ -29,7 +29,7 @@ template <class Space>
 class ReductionWorkspace {
  public:
   static constexpr int teams = 4096;        // at most
-  static constexpr int partial_bytes = 32;  // of one
+  static constexpr int partial_bytes = 64;  // of one
 
   explicit ReductionWorkspace(const Space& exec)
       : m_memory(static_cast<char*>(Kokkos::kokkos_malloc<typename Space::memory_space>(
@@ -153,7 +153,7 @@ typename Body::Result run_reduction_teams(const Space& exec, const std::string& 
   using Result = typename Body::Result;
   using Workspace = ReductionWorkspace<Space>;
   static_assert(sizeof(Partial) <= Workspace::partial_bytes && sizeof(Result) <= 64,
-                "tessera: a reduction's partial result may have 32 bytes");
+                "tessera: a reduction's partial result may have 64 bytes");
   const auto lock = lock_instance(exec);
   const Workspace& workspace = Workspace::of(exec);
   auto* const target = result != nullptr ? result : static_cast<Result*>(workspace.result());

@@ -22,6 +22,12 @@ namespace tessera::detail {
 template <class T>
 inline constexpr int width_of = sizeof(T) >= 16 ? 1 : 16 / static_cast<int>(sizeof(T));
 
+/// A running result of each part of an element.
+template <class Wide, int per>
+struct Parts {
+  Wide part[per];
+};
+
 /// A strided vector, as sources read it.
 template <class T>
 struct VectorReader {
@@ -46,8 +52,9 @@ struct VectorReader {
 };
 
 /// A source as a Body of run_reduction(), in whatever order is fastest.
-template <class Source, class Space, Access access>
+template <class From, class Space, Access access>
 struct SourceBody {
+  using Source = From;
   using Partial = typename Source::Partial;
   using Result = typename Source::Result;
   static constexpr int lanes = Source::template lanes<Space, access>;

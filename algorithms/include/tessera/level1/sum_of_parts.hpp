@@ -11,8 +11,8 @@ template <class T, class Term>
 struct PartsSource {
   using Wide = sum_t<T>;
   using Result = norm_result_t<T>;
-  using Partial = Wide;
   static constexpr int per = is_complex_v<T> ? 2 : 1;
+  using Partial = Parts<Wide, per>;
   static constexpr int width = width_of<T>;
   static constexpr bool exact = std::is_integral_v<T>;
   template <class Space, Access access>
@@ -42,17 +42,24 @@ struct PartsSource {
     }
     TESSERA_INLINE_FUNCTION void merge(const PartsSource&, const Lanes& other) { sum += other.sum; }
     [[nodiscard]] TESSERA_INLINE_FUNCTION Partial get(int l) const {
-      if constexpr (per == 2)
-        return sum[2 * l] + sum[2 * l + 1];
-      else
-        return sum[l];
+      Partial p;
+      for (int k = 0; k < per; ++k) p.part[k] = sum[per * l + k];
+      return p;
     }
   };
 
   TESSERA_INLINE_FUNCTION Partial identity() const { return Partial{}; }
-  TESSERA_INLINE_FUNCTION void join(Partial& a, const Partial& b) const { a += b; }
-  TESSERA_INLINE_FUNCTION Result finish(const Partial& sum) const {
-    return canonical(static_cast<Result>(Term::finish(sum)));
+  TESSERA_INLINE_FUNCTION void join(Partial& a, const Partial& b) const {
+    for (int k = 0; k < per; ++k) a.part[k] += b.part[k];
+  }
+  TESSERA_INLINE_FUNCTION static Wide sum(const Partial& p) {
+    if constexpr (per == 2)
+      return p.part[0] + p.part[1];
+    else
+      return p.part[0];
+  }
+  TESSERA_INLINE_FUNCTION Result finish(const Partial& p) const {
+    return canonical(static_cast<Result>(Term::finish(sum(p))));
   }
 };
 

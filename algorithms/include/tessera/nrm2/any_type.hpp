@@ -52,7 +52,8 @@ struct Squares {
 
 /// Where a sum of plain squares lies in here, which is nearly always, nothing can have overflowed in it and what
 /// underflowed does not count.
-TESSERA_INLINE_FUNCTION bool well_inside(double sum) { return sum >= 0x1p-900 && sum <= 0x1p960; }
+inline constexpr double least_inside = 0x1p-900, most_inside = 0x1p960;
+TESSERA_INLINE_FUNCTION bool well_inside(double sum) { return sum >= least_inside && sum <= most_inside; }
 
 /// Goes over elements again, sorting by magnitude.
 template <class T>
@@ -92,7 +93,7 @@ struct Nrm2Body {
     }
     TESSERA_INLINE_FUNCTION void single(index_t i) { walker.single(i); }
     TESSERA_INLINE_FUNCTION Partial collapse() {
-      const double sum = walker.collapse();
+      const double sum = Plain::Source::sum(walker.collapse());
       if (well_inside(sum)) return Squares{sum, 0, 0};
       SortingSquares<T> again{walker.source.x, lanes, Squares{}};
       walk<lanes>(share, again);
@@ -116,19 +117,50 @@ struct ExactlyRoundedSquare {
 template <class T>
 struct Nrm2Source : PartsSource<T, ExactlyRoundedSquare> {
   using Plain = PartsSource<T, ExactlyRoundedSquare>;
-  using Partial = Squares;
+  static constexpr int per = Plain::per;
+  using Partial = Parts<Squares, per>;
+
   template <int N>
-  TESSERA_INLINE_FUNCTION Partial settle(const typename Plain::template Lanes<N>& lanes, int l, index_t first,
-                                         index_t step, index_t count) const {
-    const double sum = lanes.get(l);
-    if (well_inside(sum) || count == 0) return Squares{sum, 0, 0};
-    SortingSquares<T> again{this->x, 1, Squares{}};
-    for (index_t k = 0; k < count; ++k) again.single(first + k * step);
-    return again.sums;
+  struct Lanes : Plain::template Lanes<N> {
+    [[nodiscard]] TESSERA_INLINE_FUNCTION Partial get(int l) const {
+      Partial p;
+      for (int k = 0; k < per; ++k) p.part[k] = Squares{this->sum[per * l + k], 0, 0};
+      return p;
+    }
+  };
+  /// A NaN may or may not count as inside: it ends as one either way.
+  template <int N, int K>
+  TESSERA_INLINE_FUNCTION bool settled(const Lanes<N> (&lanes)[K]) const {
+    auto least = lanes[0].sum, most = lanes[0].sum;
+    for (int k = 1; k < K; ++k) {
+      least = min(lanes[k].sum, least);
+      most = max(lanes[k].sum, most);
+    }
+    return reduce_min(least) >= least_inside && reduce_max(most) <= most_inside;
+  }
+  template <int N>
+  TESSERA_INLINE_FUNCTION Partial settle(const Lanes<N>& lanes, int l, index_t first, index_t step,
+                                         index_t count) const {
+    Partial p = lanes.get(l);
+    bool inside = true;
+    for (int k = 0; k < per; ++k) inside = inside && well_inside(p.part[k].middle);
+    if (inside || count == 0) return p;
+    p = Partial{};
+    for (index_t j = 0; j < count; ++j) {
+      const vec<T, 1> v = vec<T, 1>::load(this->x.x + (first + j * step) * this->x.xs);
+      for (int k = 0; k < per; ++k) p.part[k].add(parts_of(v)[k]);
+    }
+    return p;
   }
   TESSERA_INLINE_FUNCTION Partial identity() const { return Partial{}; }
-  TESSERA_INLINE_FUNCTION void join(Partial& a, const Partial& b) const { a.join(b); }
-  TESSERA_INLINE_FUNCTION norm_result_t<T> finish(const Partial& sum) const { return canonical(sum.root()); }
+  TESSERA_INLINE_FUNCTION void join(Partial& a, const Partial& b) const {
+    for (int k = 0; k < per; ++k) a.part[k].join(b.part[k]);
+  }
+  TESSERA_INLINE_FUNCTION norm_result_t<T> finish(const Partial& p) const {
+    Squares sum = p.part[0];
+    if constexpr (per == 2) sum.join(p.part[1]);
+    return canonical(sum.root());
+  }
 };
 
 template <class T, class Space>
