@@ -202,19 +202,20 @@ struct WrittenBits {
 template <class T>
 constexpr std::array<WrittenBits, 2> written{};
 template <>
-constexpr std::array<WrittenBits, 2> written<float>{
-    {{100003, {0x632a2792u, 0x75957e68u, 0x660ab053u, 0x6340203fu}}, {10000019, {0, 0, 0, 0}}}};
+constexpr std::array<WrittenBits, 2> written<float>{{{100003, {0x632a2792u, 0x75957e68u, 0x660ab053u, 0x6340203fu}},
+                                                     {10000019, {0xe4b8d249u, 0xf88482b7u, 0x6955cc3eu, 0x64edef41u}}}};
 template <>
 constexpr std::array<WrittenBits, 2> written<double>{
     {{100003, {0x44755bd286a749bcu, 0x4500000000000000u, 0x44c15d123e790ebau, 0x4468134d34b8de05u}},
-     {10000019, {0, 0, 0, 0}}}};
+     {10000019, {0xc4971b5bd46ab618u, 0xc530000000000000u, 0x452ac00d89570544u, 0x449dc9e1e8ea6288u}}}};
 template <>
 constexpr std::array<WrittenBits, 2> written<Kokkos::complex<float>>{
-    {{100003, {0xc576b44e2792u, 0x1ec80022dddfdu, 0x668b9d8cu, 0x6388dc9bu}}, {1000003, {0, 0, 0, 0}}}};
+    {{100003, {0xc576b44e2792u, 0x1ec80022dddfdu, 0x668b9d8cu, 0x6388dc9bu}},
+     {1000003, {0x1c589b5d0ae1au, 0xf0cef0cc5489u, 0x682b0f1au, 0x6454b0fdu}}}};
 template <>
 constexpr std::array<WrittenBits, 2> written<Kokkos::complex<double>>{
     {{100003, {0x65f1196c5731c17bu, 0x44f8000000018a10u, 0x44d16f0e7c488aa4u, 0x447113fed8ab5128u}},
-     {1000003, {0, 0, 0, 0}}}};
+     {1000003, {0x720883980c272592u, 0xc520000000008a9cu, 0x450564af46351856u, 0x448a9bc5d64a868cu}}}};
 
 }  // namespace
 

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The constants of tests/portable_bits.cpp for n = 100003, by the tree that level1/fixed_tree.hpp describes.
+"""The constants of tests/portable_bits.cpp, by the tree that level1/fixed_tree.hpp describes.
 
 One IEEE operation at a time (Python's floats are fp64; math.fma needs Python 3.13), on values made as the test makes
 them. Prints, for each element type, the bits of sum, dot, asum and nrm2.
+
+    fixed_tree.py [n]        100003, or another n: minutes for ten million
 """
 import math
 import struct
+import sys
 
 MASK = (1 << 64) - 1
 
@@ -101,8 +104,9 @@ def results(n, bits, parts):
 
 
 def main():
+    n = int(sys.argv[1]) if len(sys.argv) > 1 else 100003
     for name, bits, parts in (("float", 32, 1), ("double", 64, 1), ("complex<float>", 32, 2), ("complex<double>", 64, 2)):
-        print(name, ", ".join(f"0x{v:x}u" for v in results(100003, bits, parts)))
+        print(name, ", ".join(f"0x{v:x}u" for v in results(n, bits, parts)))
 
 
 main()
