@@ -48,6 +48,15 @@ TESSERA_INLINE_FUNCTION vec<W, N> combine(const Maximum&, const vec<W, N>& a, co
     return max(b, a);
 }
 
+/// Whether Op combines whole registers of W.
+template <class W, class Op>
+consteval bool in_registers() {
+  if constexpr (std::is_arithmetic_v<W>)
+    return requires(const Op& op, const vec<W, 1>& v) { combine(op, v, v); };
+  else
+    return false;
+}
+
 /// Values side by side, of any type.
 template <class W, int N>
 struct Values {
@@ -60,9 +69,7 @@ struct OpSource {
   using Result = reduce_result_t<T, Op>;
   static constexpr int per = is_complex_v<T> && std::is_same_v<Op, Sum> ? 2 : 1;
   using Wide = typename Running<T, Op>::type;
-  /// Whether lanes are registers of the compiler's; else they are combined one by one.
-  static constexpr bool by_register =
-      std::is_arithmetic_v<Wide> && requires(const Op& op, const vec<Wide, 1>& v) { combine(op, v, v); };
+  static constexpr bool by_register = in_registers<Wide, Op>();  // or lanes are combined one by one
   using Partial = Parts<Wide, per>;
   static constexpr bool exact = std::is_integral_v<T>;
 
@@ -79,7 +86,8 @@ struct OpSource {
       else
         for (int l = 0; l < N; ++l) running.value[l] = s.wide_identity();
     }
-    TESSERA_INLINE_FUNCTION void add(const OpSource& s, const vec<T, N>& v) {
+    template <class E>
+    TESSERA_INLINE_FUNCTION void add(const OpSource& s, const vec<E, N>& v) {
       if constexpr (by_register)
         running = combine(s.op, running, convert<Wide>(parts_of(v)));
       else
@@ -87,7 +95,8 @@ struct OpSource {
           running.value[l] =
               static_cast<Wide>(s.op(running.value[l], static_cast<Wide>(s.conj ? conj_value(v[l]) : v[l])));
     }
-    TESSERA_INLINE_FUNCTION void add(const OpSource& s, const Values<T, N>& v) {
+    template <class E>
+    TESSERA_INLINE_FUNCTION void add(const OpSource& s, const Values<E, N>& v) {
       if constexpr (by_register) {
         vec<Wide, per * N> w;
         for (int l = 0; l < N; ++l) {
