@@ -189,9 +189,10 @@ typename Body::Result run_reduction(const Space& exec, const char* algorithm, co
     return value;
   } else {
     constexpr int size = machine<Space>::team_threads;
-    index_t league = (n + index_t{size} * Body::lanes - 1) / (index_t{size} * Body::lanes);
-    const index_t full = static_cast<index_t>(exec.concurrency()) / size;
-    league = league < full ? league : full;
+    // what a team takes in one go, and several times as many teams as run at once: registers may allow fewer of them
+    // than there are threads, and the last ones must not run alone
+    constexpr index_t piece = index_t{size} * Body::lanes * in_flight;
+    index_t league = (n + piece - 1) / piece;
     league = league < ReductionWorkspace<Space>::teams ? league : ReductionWorkspace<Space>::teams;
     return run_reduction_teams<Space, Body>(
         exec, kernel_label, algorithm, league < 1 ? 1 : league, size, size, result,
