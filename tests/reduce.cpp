@@ -57,14 +57,6 @@ long double sum_bound(index_t n, long double size, long double result) {
          1.01L * roundoff<tessera::reduce_result_t<T, Sum>>() * result;
 }
 
-template <class T>
-Operand<T> operand(const std::vector<T>& values) {
-  Operand<T> x(Shape{static_cast<index_t>(values.size())});
-  for (std::size_t i = 0; i < values.size(); ++i) x.before(static_cast<index_t>(i)) = values[i];
-  x.upload();
-  return x;
-}
-
 }  // namespace
 
 TEMPLATE_TEST_CASE("reduce: sums", "[reduce]", TESSERA_ELEMENT_TYPES) {
