@@ -40,6 +40,12 @@ struct DotSource {
   }
   template <class Space, Access access, int N>
   TESSERA_INLINE_FUNCTION Pair<N> load(index_t i) const {
+    if constexpr (machine<Space>::is_host && access == Access::unit)
+      if (far) {
+        constexpr index_t ahead = 2048 / sizeof(T);
+        prefetch(x.x + i + ahead);
+        prefetch(y.x + i + ahead);
+      }
     return {x.template load<Space, access, N>(i), y.template load<Space, access, N>(i)};
   }
   template <int N>
@@ -102,8 +108,9 @@ template <class T, class Space>
 dot_result_t<T> run_dot(const Space& exec, const DotProblem<T>& p) {
   const Region region("tessera::dot[portable]");
   const VectorReader<T> x{p.x.pointer, p.x.strides[0]}, y{p.y.pointer, p.y.strides[0]};
+  const bool far = past_caches(exec, 2.0 * sizeof(T) * static_cast<double>(p.x.extents[0]));
   const auto run = [&]<bool rounds_once>(std::bool_constant<rounds_once>) {
-    return run_source(exec, "dot", DotSource<T, rounds_once>{x, y, p.x.conj, p.y.conj}, p.x.extents[0], p.result,
+    return run_source(exec, "dot", DotSource<T, rounds_once>{x, y, p.x.conj, p.y.conj, far}, p.x.extents[0], p.result,
                       p.determinism);
   };
   // products of fp32 and narrower are exact in fp64
