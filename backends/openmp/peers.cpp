@@ -280,8 +280,9 @@ Peers stencil27(const Queue& /*queue*/, index_t nx, index_t ny, index_t nz, T ce
 
 template <class T>
 struct Instantiate {
-  static constexpr auto all = std::tuple(&axpy<T>, &scal<T>, &dot<T>, &nrm2<T>, &asum<T>, &iamax<T>, &reduce_sum<T>,
-                                         &reduce_max<T>, &gemv<T>, &transpose<T>, &spmv<T>, &stencil7<T>);
+  static constexpr auto all =
+      std::tuple(&axpy<T>, &scal<T>, &dot<T>, &nrm2<T>, &asum<T>, &iamax<T>, &reduce_sum<T>, &reduce_max<T>, &gemv<T>,
+                 &transpose<T>, &spmv<T>, &stencil7<T>, &stencil27<T>);
 };
 template struct Instantiate<float>;
 template struct Instantiate<double>;
