@@ -15,14 +15,6 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-template <class T>
-Operand<T> operand(const std::vector<T>& values) {
-  Operand<T> x(Shape{static_cast<index_t>(values.size())});
-  for (std::size_t i = 0; i < values.size(); ++i) x.before(static_cast<index_t>(i)) = values[i];
-  x.upload();
-  return x;
-}
-
 const std::vector<Shape>& shapes() {
   static const std::vector<Shape> all = {{0},
                                          {1},

@@ -21,6 +21,7 @@
 #include <tessera/gemv.hpp>
 #include <tessera/iamax.hpp>
 #include <tessera/nrm2.hpp>
+#include <tessera/reduce.hpp>
 #include <tessera/scal.hpp>
 #include <tessera/sort.hpp>
 #include <tessera/spmv.hpp>
@@ -137,6 +138,26 @@ TEST_CASE("tools: iamax", "[tools]") {
     const Vector x("x", n);
     check("iamax", Returns::host_value, [&](const Space& e) { (void)tessera::iamax(e, x); });
     check("iamax", Returns::at_once, [&](const Space& e) { tessera::iamax(e, x, s); });
+  }
+}
+
+TEST_CASE("tools: reduce", "[tools]") {
+  const Scalar s("s");
+  const Kokkos::View<tessera::Location<double>, Space> place("place");
+  const tessera::ReductionOptions portable{.determinism = tessera::Determinism::portable};
+  for (const index_t n : sizes) {
+    const Vector x("x", n), out("out", 2);
+    const Kokkos::View<std::int64_t*, Space> offsets("offsets", 3);
+    check("reduce", Returns::host_value, [&](const Space& e) { (void)tessera::reduce(e, x); });
+    check("reduce", Returns::host_value, [&](const Space& e) { (void)tessera::reduce(e, x, portable); });
+    check("reduce", Returns::at_once, [&](const Space& e) { tessera::reduce(e, x, s); });
+    check("reduce", Returns::at_once, [&](const Space& e) { tessera::reduce(e, x, tessera::Maximum{}, s); });
+    check("reduce", Returns::at_once, [&](const Space& e) { tessera::reduce(e, x, s, portable); });
+    check("dot", Returns::at_once, [&](const Space& e) { tessera::dot(e, x, x, s, portable); });
+    check("nrm2", Returns::at_once, [&](const Space& e) { tessera::nrm2(e, x, s, portable); });
+    check("min_location", Returns::at_once, [&](const Space& e) { tessera::min_location(e, x, place); });
+    check("segmented_reduce", Returns::at_once,
+          [&](const Space& e) { tessera::segmented_reduce(e, x, offsets, tessera::Sum{}, out); });
   }
 }
 

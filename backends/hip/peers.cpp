@@ -42,6 +42,14 @@ Peers iamax(const Queue&, index_t, const T*, std::int64_t*) {
   return {};
 }
 template <class T>
+Peers reduce_sum(const Queue&, index_t, const T*, T*) {
+  return {};
+}
+template <class T>
+Peers reduce_max(const Queue&, index_t, const T*, T*) {
+  return {};
+}
+template <class T>
 Peers gemv(const Queue&, bool, index_t, index_t, T, const T*, index_t, const T*, T, T*) {
   return {};
 }
@@ -71,8 +79,9 @@ template Peers sort(const Queue&, index_t, const std::uint64_t*, std::uint64_t*,
 
 template <class T>
 struct Instantiate {
-  static constexpr auto all = std::tuple(&axpy<T>, &scal<T>, &dot<T>, &nrm2<T>, &asum<T>, &iamax<T>, &gemv<T>,
-                                         &transpose<T>, &spmv<T>, &stencil7<T>, &gemm<T, T>, &sort<T>);
+  static constexpr auto all =
+      std::tuple(&axpy<T>, &scal<T>, &dot<T>, &nrm2<T>, &asum<T>, &iamax<T>, &reduce_sum<T>, &reduce_max<T>, &gemv<T>,
+                 &transpose<T>, &spmv<T>, &stencil7<T>, &gemm<T, T>, &sort<T>);
 };
 template struct Instantiate<float>;
 template struct Instantiate<double>;

@@ -127,6 +127,26 @@ Peers iamax(const Queue& /*queue*/, index_t n, const T* x, std::int64_t* result)
 }
 
 template <class T>
+Peers reduce_sum(const Queue& /*queue*/, index_t n, const T* x, T* result) {
+  return {{"OpenMP loop", [=] {
+             double sum = 0;
+#pragma omp parallel for simd schedule(static) reduction(+ : sum)
+             for (index_t i = 0; i < n; ++i) sum += static_cast<double>(x[i]);
+             *result = static_cast<T>(sum);
+           }}};
+}
+
+template <class T>
+Peers reduce_max(const Queue& /*queue*/, index_t n, const T* x, T* result) {
+  return {{"OpenMP loop", [=] {
+             T most = x[0];
+#pragma omp parallel for simd schedule(static) reduction(max : most)
+             for (index_t i = 0; i < n; ++i) most = x[i] > most ? x[i] : most;
+             *result = most;
+           }}};
+}
+
+template <class T>
 Peers gemv(const Queue& /*queue*/, bool transposed, index_t m, index_t n, T alpha, const T* a, index_t lda, const T* x,
            T beta, T* y) {
   Peers peers;
@@ -260,8 +280,9 @@ Peers stencil27(const Queue& /*queue*/, index_t nx, index_t ny, index_t nz, T ce
 
 template <class T>
 struct Instantiate {
-  static constexpr auto all = std::tuple(&axpy<T>, &scal<T>, &dot<T>, &nrm2<T>, &asum<T>, &iamax<T>, &gemv<T>,
-                                         &transpose<T>, &spmv<T>, &stencil7<T>, &stencil27<T>);
+  static constexpr auto all =
+      std::tuple(&axpy<T>, &scal<T>, &dot<T>, &nrm2<T>, &asum<T>, &iamax<T>, &reduce_sum<T>, &reduce_max<T>, &gemv<T>,
+                 &transpose<T>, &spmv<T>, &stencil7<T>, &stencil27<T>);
 };
 template struct Instantiate<float>;
 template struct Instantiate<double>;

@@ -111,6 +111,15 @@ class Operand {
   typename Kokkos::View<T*, Space>::host_mirror_type m_before, m_after;
 };
 
+/// These values, side by side.
+template <class T>
+Operand<T> operand(const std::vector<T>& values) {
+  Operand<T> x(Shape{static_cast<index_t>(values.size())});
+  for (std::size_t i = 0; i < values.size(); ++i) x.before(static_cast<index_t>(i)) = values[i];
+  x.upload();
+  return x;
+}
+
 /// A scalar that lives in the space's memory.
 template <class T>
 Kokkos::View<T, Space> in_space(const T& value) {

@@ -17,12 +17,13 @@ norm_result_t<T> run_asum(const Space& exec, const AsumProblem<T>& problem);  //
 /// 64 bits, modulo 2^64) and are rounded once; 0 for no elements; NaN where any element is NaN.
 /// \param exec  instance that runs it
 /// \param x     rank 1, any strides (0 too)
+/// \param options  how far the bits are promised
 /// Source: BLAS level 1 (asum).
 template <ExecutionSpace Space, VectorView XV>
   requires(AccessibleFrom<XV, Space>)
-[[nodiscard]] norm_result_t<value_t<XV>> asum(const Space& exec, const XV& x,
+[[nodiscard]] norm_result_t<value_t<XV>> asum(const Space& exec, const XV& x, const ReductionOptions& options = {},
                                               std::source_location /*where*/ = std::source_location::current()) {
-  return detail::run_asum<value_t<XV>, Space>(exec, {const_ref(x)});
+  return detail::run_asum<value_t<XV>, Space>(exec, {const_ref(x), nullptr, options.determinism});
 }
 
 /// The same into a rank-0 view in memory that exec writes; returns at once, and waits for nothing.
@@ -30,9 +31,9 @@ template <ExecutionSpace Space, VectorView XV>
 template <ExecutionSpace Space, VectorView XV, MutableScalarView RV>
   requires(AccessibleFrom<XV, Space> && AccessibleFrom<RV, Space> &&
            std::same_as<value_t<RV>, norm_result_t<value_t<XV>>>)
-void asum(const Space& exec, const XV& x, const RV& result,
+void asum(const Space& exec, const XV& x, const RV& result, const ReductionOptions& options = {},
           std::source_location /*where*/ = std::source_location::current()) {
-  detail::run_asum<value_t<XV>, Space>(exec, {const_ref(x), ref(result).pointer});
+  detail::run_asum<value_t<XV>, Space>(exec, {const_ref(x), ref(result).pointer, options.determinism});
 }
 
 }  // namespace tessera

@@ -25,13 +25,17 @@ DotProblem<value_t<XV>> dot_problem(const XV& x, const YV& y, const std::source_
 /// Sums run in fp64 (integers: in 64 bits, modulo 2^64) and are rounded once to dot_result_t<T>; 0 for no elements.
 /// \param exec  instance that runs it
 /// \param x, y  rank 1, equal extents, any strides (0 too); may be one another
+/// \param options  how far the bits are promised
 /// \throws Error where extents differ
 /// Source: BLAS level 1 (dot, dotu, dotc).
 template <ExecutionSpace Space, VectorView XV, VectorView YV>
   requires(AccessibleFrom<XV, Space> && AccessibleFrom<YV, Space> && std::same_as<value_t<XV>, value_t<YV>>)
 [[nodiscard]] dot_result_t<value_t<XV>> dot(const Space& exec, const XV& x, const YV& y,
+                                            const ReductionOptions& options = {},
                                             std::source_location where = std::source_location::current()) {
-  return detail::run_dot<value_t<XV>, Space>(exec, detail::dot_problem(x, y, where));
+  auto problem = detail::dot_problem(x, y, where);
+  problem.determinism = options.determinism;
+  return detail::run_dot<value_t<XV>, Space>(exec, problem);
 }
 
 /// The same into a rank-0 view in memory that exec writes; returns at once, and waits for nothing.
@@ -39,10 +43,11 @@ template <ExecutionSpace Space, VectorView XV, VectorView YV>
 template <ExecutionSpace Space, VectorView XV, VectorView YV, MutableScalarView RV>
   requires(AccessibleFrom<XV, Space> && AccessibleFrom<YV, Space> && AccessibleFrom<RV, Space> &&
            std::same_as<value_t<XV>, value_t<YV>> && std::same_as<value_t<RV>, dot_result_t<value_t<XV>>>)
-void dot(const Space& exec, const XV& x, const YV& y, const RV& result,
+void dot(const Space& exec, const XV& x, const YV& y, const RV& result, const ReductionOptions& options = {},
          std::source_location where = std::source_location::current()) {
   auto problem = detail::dot_problem(x, y, where);
   problem.result = ref(result).pointer;
+  problem.determinism = options.determinism;
   detail::run_dot<value_t<XV>, Space>(exec, problem);
 }
 

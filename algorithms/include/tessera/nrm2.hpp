@@ -19,12 +19,13 @@ norm_result_t<T> run_nrm2(const Space& exec, const Nrm2Problem<T>& problem);  //
 /// the threads whose sum of fp64 squares leaves the range.
 /// \param exec  instance that runs it
 /// \param x     rank 1 of floats or complex numbers, any strides (0 too)
+/// \param options  how far the bits are promised
 /// Source: BLAS level 1 (nrm2); the ranges after J. L. Blue, ACM TOMS 4 (1978) 15.
 template <ExecutionSpace Space, VectorView XV>
   requires(AccessibleFrom<XV, Space> && !std::integral<value_t<XV>>)
-[[nodiscard]] norm_result_t<value_t<XV>> nrm2(const Space& exec, const XV& x,
+[[nodiscard]] norm_result_t<value_t<XV>> nrm2(const Space& exec, const XV& x, const ReductionOptions& options = {},
                                               std::source_location /*where*/ = std::source_location::current()) {
-  return detail::run_nrm2<value_t<XV>, Space>(exec, {const_ref(x)});
+  return detail::run_nrm2<value_t<XV>, Space>(exec, {const_ref(x), nullptr, options.determinism});
 }
 
 /// The same into a rank-0 view in memory that exec writes; returns at once, and waits for nothing.
@@ -32,9 +33,9 @@ template <ExecutionSpace Space, VectorView XV>
 template <ExecutionSpace Space, VectorView XV, MutableScalarView RV>
   requires(AccessibleFrom<XV, Space> && AccessibleFrom<RV, Space> && !std::integral<value_t<XV>> &&
            std::same_as<value_t<RV>, norm_result_t<value_t<XV>>>)
-void nrm2(const Space& exec, const XV& x, const RV& result,
+void nrm2(const Space& exec, const XV& x, const RV& result, const ReductionOptions& options = {},
           std::source_location /*where*/ = std::source_location::current()) {
-  detail::run_nrm2<value_t<XV>, Space>(exec, {const_ref(x), ref(result).pointer});
+  detail::run_nrm2<value_t<XV>, Space>(exec, {const_ref(x), ref(result).pointer, options.determinism});
 }
 
 }  // namespace tessera

@@ -24,11 +24,8 @@ struct Magnitude {
 template <class T, class Space>
 norm_result_t<T> run_asum(const Space& exec, const AsumProblem<T>& p) {
   const Region region("tessera::asum[portable]");
-  if (unit_access<Space>(p.x.pointer, p.x.strides[0]))
-    return run_reduction(exec, "asum", PartsBody<T, Space, Access::unit, Magnitude>{p.x.pointer, 1}, p.x.extents[0],
-                         p.result);
-  return run_reduction(exec, "asum", PartsBody<T, Space, Access::strided, Magnitude>{p.x.pointer, p.x.strides[0]},
-                       p.x.extents[0], p.result);
+  return run_source(exec, "asum", PartsSource<T, Magnitude>{{p.x.pointer, p.x.strides[0]}}, p.x.extents[0], p.result,
+                    p.determinism);
 }
 
 }  // namespace tessera::detail

@@ -7,102 +7,99 @@
 #include <tessera/core/device.hpp>
 #include <tessera/core/trace.hpp>
 #include <tessera/dot.hpp>
-#include <tessera/level1/reduction.hpp>
+#include <tessera/level1/fixed_tree.hpp>
 
 namespace tessera::detail {
 
 /// Sums of real products, lane by lane: x times y, and for complex numbers also x times y with its parts swapped.
-/// From these four sums (re re, im im, re im, im re) every mix of conjugations follows at the end.
-template <class T, class Space, Access access>
-struct DotBody {
+/// From these four sums (re re, im im, re im, im re) every mix of conjugations follows at the end. Products are exact
+/// or, where `rounds_once`, part of one fused multiply-add.
+template <class T, bool rounds_once>
+struct DotSource {
   using Wide = sum_t<T>;
   using Result = dot_result_t<T>;
   static constexpr bool is_complex = is_complex_v<T>;
+  static constexpr int per = is_complex ? 2 : 1;
+  static constexpr int width = width_of<T>;
+  static constexpr bool exact = std::is_integral_v<T>;
+  template <class Space, Access access>
   static constexpr int lanes = lanes_of<Space, T, std::conditional_t<is_complex, Wide[2], Wide>, access>;
-  struct Partial {
-    Wide straight[is_complex ? 2 : 1];
-    Wide crossed[is_complex ? 2 : 1];
+  using Partial = Parts<Wide, per * per>;  // straight, then crossed
+  template <int N>
+  struct Pair {
+    vec<T, N> x, y;
   };
 
-  const T* x;
-  const T* y;
-  index_t xs, ys;
+  VectorReader<T> x, y;
   bool xc, yc;
   bool far;  // x and y are more than the caches hold
 
-  struct Walker {
-    static constexpr int parts = is_complex ? 2 * lanes : lanes;
-    static constexpr int sums = machine<Space>::is_host ? in_flight : 1;
-    using V = vec<Wide, parts>;
-    const DotBody& b;
-    V straight[sums];
-    V crossed[is_complex ? sums : 1];
-    Partial rest;
+  template <class Space>
+  [[nodiscard]] bool unit() const {
+    return x.template unit<Space>() && y.template unit<Space>();
+  }
+  template <class Space, Access access, int N>
+  TESSERA_INLINE_FUNCTION Pair<N> load(index_t i) const {
+    if constexpr (machine<Space>::is_host && access == Access::unit)
+      if (far) {
+        constexpr index_t ahead = 2048 / sizeof(T);
+        prefetch(x.x + i + ahead);
+        prefetch(y.x + i + ahead);
+      }
+    return {x.template load<Space, access, N>(i), y.template load<Space, access, N>(i)};
+  }
+  template <int N>
+  TESSERA_INLINE_FUNCTION Pair<N> load_some(index_t i, index_t count) const {
+    return {x.template load_some<N>(i, count, T{}), y.template load_some<N>(i, count, T{})};
+  }
 
-    TESSERA_INLINE_FUNCTION Walker(const DotBody& body, const Share&) : b(body), rest(identity()) {
-      for (int s = 0; s < sums; ++s) straight[s] = V(Wide{});
-      for (int s = 0; s < (is_complex ? sums : 1); ++s) crossed[s] = V(Wide{});
+  template <int N>
+  struct Lanes {
+    using V = vec<Wide, per * N>;
+    V straight;
+    V crossed[1];  // of complex numbers alone
+
+    TESSERA_INLINE_FUNCTION static V product_sum(const V& a, const V& b, const V& c) {
+      if constexpr (rounds_once)
+        return fused(a, b, c);
+      else
+        return fma(a, b, c);
     }
-    template <int U>
-    TESSERA_INLINE_FUNCTION void group(index_t i, index_t step) {
-      if constexpr (machine<Space>::is_host && access == Access::unit)
-        if (b.far)
-          for (int u = 0; u < U; ++u) {
-            constexpr index_t ahead = 2048 / sizeof(T);
-            prefetch(b.x + i + u * step + ahead);
-            prefetch(b.y + i + u * step + ahead);
-          }
-      vec<T, lanes> xv[U], yv[U];
-      for (int u = 0; u < U; ++u) {
-        xv[u] = fetch<Space, access, lanes>(b.x, b.xs, i + u * step);
-        yv[u] = fetch<Space, access, lanes>(b.y, b.ys, i + u * step);
-      }
-      for (int u = 0; u < U; ++u) {
-        const V xw = convert<Wide>(parts_of(xv[u])), yw = convert<Wide>(parts_of(yv[u]));
-        straight[u % sums] = fma(xw, yw, straight[u % sums]);
-        if constexpr (is_complex) crossed[u % sums] = fma(xw, pair_shuffle<2>(yw), crossed[u % sums]);
-      }
+    TESSERA_INLINE_FUNCTION void clear(const DotSource&) {
+      straight = V(Wide{});
+      if constexpr (is_complex) crossed[0] = V(Wide{});
     }
-    TESSERA_INLINE_FUNCTION void single(index_t i) {
-      const T xv = b.x[i * b.xs], yv = b.y[i * b.ys];
-      if constexpr (is_complex) {
-        const Wide xr = xv.real(), xi = xv.imag(), yr = yv.real(), yi = yv.imag();
-        rest.straight[0] += xr * yr;
-        rest.straight[1] += xi * yi;
-        rest.crossed[0] += xr * yi;
-        rest.crossed[1] += xi * yr;
-      } else {
-        rest.straight[0] += static_cast<Wide>(xv) * static_cast<Wide>(yv);
-      }
+    TESSERA_INLINE_FUNCTION void add(const DotSource&, const Pair<N>& v) {
+      const V xw = convert<Wide>(parts_of(v.x)), yw = convert<Wide>(parts_of(v.y));
+      straight = product_sum(xw, yw, straight);
+      if constexpr (is_complex) crossed[0] = product_sum(xw, pair_shuffle<2>(yw), crossed[0]);
     }
-    TESSERA_INLINE_FUNCTION Partial collapse() {
-      for (int s = 1; s < sums; ++s) {
-        straight[0] += straight[s];
-        if constexpr (is_complex) crossed[0] += crossed[s];
+    TESSERA_INLINE_FUNCTION void merge(const DotSource&, const Lanes& other) {
+      straight += other.straight;
+      if constexpr (is_complex) crossed[0] += other.crossed[0];
+    }
+    [[nodiscard]] TESSERA_INLINE_FUNCTION Partial get(int l) const {
+      Partial p;
+      for (int k = 0; k < per; ++k) {
+        p.part[k] = straight[per * l + k];
+        if constexpr (is_complex) p.part[per + k] = crossed[0][per * l + k];
       }
-      for (int l = 0; l < parts; ++l) {
-        rest.straight[is_complex ? l % 2 : 0] += straight[0][l];
-        if constexpr (is_complex) rest.crossed[l % 2] += crossed[0][l];
-      }
-      return rest;
+      return p;
     }
   };
 
-  TESSERA_INLINE_FUNCTION static Partial identity() { return Partial{}; }
-  TESSERA_INLINE_FUNCTION static void join(Partial& a, const Partial& b) {
-    for (int p = 0; p < (is_complex ? 2 : 1); ++p) {
-      a.straight[p] += b.straight[p];
-      a.crossed[p] += b.crossed[p];
-    }
+  TESSERA_INLINE_FUNCTION Partial identity() const { return Partial{}; }
+  TESSERA_INLINE_FUNCTION void join(Partial& a, const Partial& b) const {
+    for (int k = 0; k < per * per; ++k) a.part[k] += b.part[k];
   }
   TESSERA_INLINE_FUNCTION Result finish(const Partial& p) const {
     if constexpr (is_complex) {
       using R = typename T::value_type;
-      const Wide re = xc == yc ? p.straight[0] - p.straight[1] : p.straight[0] + p.straight[1];
-      const Wide im = (yc ? -p.crossed[0] : p.crossed[0]) + (xc ? -p.crossed[1] : p.crossed[1]);
-      return Result(static_cast<R>(re), static_cast<R>(im));
+      const Wide re = xc == yc ? p.part[0] - p.part[1] : p.part[0] + p.part[1];
+      const Wide im = (yc ? -p.part[2] : p.part[2]) + (xc ? -p.part[3] : p.part[3]);
+      return canonical(Result(static_cast<R>(re), static_cast<R>(im)));
     } else {
-      return static_cast<Result>(p.straight[0]);
+      return canonical(static_cast<Result>(p.part[0]));
     }
   }
 };
@@ -110,15 +107,16 @@ struct DotBody {
 template <class T, class Space>
 dot_result_t<T> run_dot(const Space& exec, const DotProblem<T>& p) {
   const Region region("tessera::dot[portable]");
-  const auto reduce = [&]<Access access>(std::integral_constant<Access, access>) {
-    const bool far = past_caches(exec, 2.0 * sizeof(T) * static_cast<double>(p.x.extents[0]));
-    const DotBody<T, Space, access> body{p.x.pointer, p.y.pointer, p.x.strides[0], p.y.strides[0], p.x.conj,
-                                         p.y.conj,    far};
-    return run_reduction(exec, "dot", body, p.x.extents[0], p.result);
+  const VectorReader<T> x{p.x.pointer, p.x.strides[0]}, y{p.y.pointer, p.y.strides[0]};
+  const bool far = past_caches(exec, 2.0 * sizeof(T) * static_cast<double>(p.x.extents[0]));
+  const auto run = [&]<bool rounds_once>(std::bool_constant<rounds_once>) {
+    return run_source(exec, "dot", DotSource<T, rounds_once>{x, y, p.x.conj, p.y.conj, far}, p.x.extents[0], p.result,
+                      p.determinism);
   };
-  if (unit_access<Space>(p.x.pointer, p.x.strides[0]) && unit_access<Space>(p.y.pointer, p.y.strides[0]))
-    return reduce(std::integral_constant<Access, Access::unit>{});
-  return reduce(std::integral_constant<Access, Access::strided>{});
+  // products of fp32 and narrower are exact in fp64
+  if constexpr (std::is_same_v<real_t<T>, double>)
+    if (p.determinism == Determinism::portable) return run(std::bool_constant<true>{});
+  return run(std::bool_constant<false>{});
 }
 
 }  // namespace tessera::detail

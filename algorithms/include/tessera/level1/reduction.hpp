@@ -10,7 +10,7 @@
 /// A Body<access> gives
 ///   using Partial, Result; static constexpr int lanes;        // elements a vector
 ///   struct Walker { explicit Walker(const Body&, const Share&); group<U>(i, step); single(i); Partial collapse(); };
-///   static Partial identity(); static void join(Partial&, const Partial&); Result finish(const Partial&) const;
+///   Partial identity() const; void join(Partial&, const Partial&) const; Result finish(const Partial&) const;
 
 #include <Kokkos_Core.hpp>
 #include <memory>
@@ -29,7 +29,7 @@ template <class Space>
 class ReductionWorkspace {
  public:
   static constexpr int teams = 4096;        // at most
-  static constexpr int partial_bytes = 32;  // of one
+  static constexpr int partial_bytes = 64;  // of one
 
   explicit ReductionWorkspace(const Space& exec)
       : m_memory(static_cast<char*>(Kokkos::kokkos_malloc<typename Space::memory_space>(
@@ -62,33 +62,29 @@ class ReductionWorkspace {
   void* m_result;
 };
 
-template <class Space, class Body>
-struct ReductionTeams {
+/// Joins sums[r + w] into sums[r] for every r below w, for w = from, from / 2, ..., 1: all of them end in sums[0].
+template <class Member, class Body>
+TESSERA_INLINE_FUNCTION void join_halves(const Member& team, const Body& body, typename Body::Partial* sums, int from) {
+  for (int width = from; width > 0; width /= 2) {
+    team.team_barrier();
+    if (team.team_rank() < width) body.join(sums[team.team_rank()], sums[team.team_rank() + width]);
+  }
+}
+
+/// Where the teams of one launch hand in their partial results.
+template <class Body>
+struct ReductionEnd {
   using Partial = typename Body::Partial;
-  Body body;
-  index_t n;
   Partial* partials;
   unsigned* arrived;
   typename Body::Result* result;
 
+  /// Hands in sums[0] of a team; the team that comes last joins all and writes the result. Thread r of it takes
+  /// results r, r + size, ... in this order, and the threads' sums are joined by halves.
   template <class Member>
-  KOKKOS_FUNCTION void combine(const Member& team, Partial* sums) const {
-    for (int width = static_cast<int>(team.team_size()) / 2; width > 0; width /= 2) {
-      team.team_barrier();
-      if (team.team_rank() < width) Body::join(sums[team.team_rank()], sums[team.team_rank() + width]);
-    }
-  }
-
-  KOKKOS_FUNCTION void operator()(const typename Teams<Space>::member_type& team) const {
+  TESSERA_INLINE_FUNCTION void hand_in(const Member& team, const Body& body, Partial* sums, unsigned* last) const {
     const int size = static_cast<int>(team.team_size()), rank = static_cast<int>(team.team_rank());
     const index_t league = team.league_size();
-    auto* const sums = static_cast<Partial*>(team.team_shmem().get_shmem_aligned(size * sizeof(Partial), 16));
-    auto* const last = static_cast<unsigned*>(team.team_shmem().get_shmem_aligned(sizeof(unsigned), 16));
-    const Share share = share_of<Space>(team.league_rank() * index_t{size} + rank, league * size, n);
-    typename Body::Walker walker(body, share);
-    walk<Body::lanes>(share, walker);
-    sums[rank] = walker.collapse();
-    combine(team, sums);
     if (rank == 0) {
       partials[team.league_rank()] = sums[0];
       Kokkos::memory_fence();
@@ -97,14 +93,35 @@ struct ReductionTeams {
     team.team_barrier();
     if (*last == 0) return;
     Kokkos::memory_fence();
-    Partial sum = Body::identity();
-    for (index_t k = rank; k < league; k += size) Body::join(sum, partials[k]);
+    Partial sum = body.identity();
+    for (index_t k = rank; k < league; k += size) body.join(sum, partials[k]);
     sums[rank] = sum;
-    combine(team, sums);
+    join_halves(team, body, sums, size / 2);
     if (rank == 0) {
       *result = body.finish(sums[0]);
       *arrived = 0;
     }
+  }
+};
+
+template <class Space, class Body>
+struct ReductionTeams {
+  using Partial = typename Body::Partial;
+  Body body;
+  index_t n;
+  ReductionEnd<Body> end;
+
+  KOKKOS_FUNCTION void operator()(const typename Teams<Space>::member_type& team) const {
+    const int size = static_cast<int>(team.team_size()), rank = static_cast<int>(team.team_rank());
+    auto* const sums = static_cast<Partial*>(team.team_shmem().get_shmem_aligned(size * sizeof(Partial), 16));
+    auto* const last = static_cast<unsigned*>(team.team_shmem().get_shmem_aligned(sizeof(unsigned), 16));
+    const Share share =
+        share_of<Space>(team.league_rank() * index_t{size} + rank, team.league_size() * index_t{size}, n);
+    typename Body::Walker walker(body, share);
+    walk<Body::lanes>(share, walker);
+    sums[rank] = walker.collapse();
+    join_halves(team, body, sums, size / 2);
+    end.hand_in(team, body, sums, last);
   }
 };
 
@@ -125,6 +142,30 @@ struct ReductionThreads {
   }
 };
 
+/// Launches `league` teams of `size` threads, each with `partials` partial results in scratch, that end in one result:
+/// make(ReductionEnd) gives the kernel. Where `result` is null, waits and returns the value; else returns nothing of
+/// use.
+template <class Space, class Body, class Make>
+typename Body::Result run_reduction_teams(const Space& exec, const std::string& kernel_label, const char* algorithm,
+                                          index_t league, int size, int partials, typename Body::Result* result,
+                                          const Make& make) {
+  using Partial = typename Body::Partial;
+  using Result = typename Body::Result;
+  using Workspace = ReductionWorkspace<Space>;
+  static_assert(sizeof(Partial) <= Workspace::partial_bytes && sizeof(Result) <= 64,
+                "tessera: a reduction's partial result may have 64 bytes");
+  const auto lock = lock_instance(exec);
+  const Workspace& workspace = Workspace::of(exec);
+  auto* const target = result != nullptr ? result : static_cast<Result*>(workspace.result());
+  auto policy = Teams<Space>(exec, league, size).set_scratch_size(0, Kokkos::PerTeam(partials * sizeof(Partial) + 64));
+  Kokkos::parallel_for(
+      kernel_label, policy,
+      make(ReductionEnd<Body>{static_cast<Partial*>(workspace.partials()), workspace.arrived(), target}));
+  if (result != nullptr) return {};
+  exec.fence(label(algorithm, "result"));
+  return *target;
+}
+
 /// Reduces [0, n). Where `result` is null, waits and returns the value; else enqueues and returns nothing of use.
 template <class Space, class Body>
 typename Body::Result run_reduction(const Space& exec, const char* algorithm, const Body& body, index_t n,
@@ -142,30 +183,20 @@ typename Body::Result run_reduction(const Space& exec, const char* algorithm, co
     Kokkos::parallel_for(kernel_label, Range<Space>(exec, 0, workers, Kokkos::ChunkSize(1)),
                          Kernel{body, n, workers, slots});
     typename Body::Partial sum = slots[0].partial;
-    for (index_t w = 1; w < workers; ++w) Body::join(sum, slots[w].partial);
+    for (index_t w = 1; w < workers; ++w) body.join(sum, slots[w].partial);
     const Result value = body.finish(sum);
     if (result != nullptr) *result = value;
     return value;
   } else {
-    using Kernel = ReductionTeams<Space, Body>;
-    using Workspace = ReductionWorkspace<Space>;
-    static_assert(sizeof(typename Body::Partial) <= Workspace::partial_bytes && sizeof(Result) <= 64);
     constexpr int size = machine<Space>::team_threads;
-    const auto lock = lock_instance(exec);
-    const Workspace& workspace = Workspace::of(exec);
-    index_t league = (n + index_t{size} * Body::lanes - 1) / (index_t{size} * Body::lanes);
-    const index_t full = static_cast<index_t>(exec.concurrency()) / size;
-    league = league < full ? league : full;
-    league = league < Workspace::teams ? league : Workspace::teams;
-    auto* const target = result != nullptr ? result : static_cast<Result*>(workspace.result());
-    auto policy = Teams<Space>(exec, league < 1 ? 1 : league, size)
-                      .set_scratch_size(0, Kokkos::PerTeam(size * sizeof(typename Body::Partial) + 64));
-    Kokkos::parallel_for(
-        kernel_label, policy,
-        Kernel{body, n, static_cast<typename Body::Partial*>(workspace.partials()), workspace.arrived(), target});
-    if (result != nullptr) return {};
-    exec.fence(label(algorithm, "result"));
-    return *target;
+    // what a team takes in one go, and several times as many teams as run at once: registers may allow fewer of them
+    // than there are threads, and the last ones must not run alone
+    constexpr index_t piece = index_t{size} * Body::lanes * in_flight;
+    index_t league = (n + piece - 1) / piece;
+    league = league < ReductionWorkspace<Space>::teams ? league : ReductionWorkspace<Space>::teams;
+    return run_reduction_teams<Space, Body>(
+        exec, kernel_label, algorithm, league < 1 ? 1 : league, size, size, result,
+        [&](const ReductionEnd<Body>& end) { return ReductionTeams<Space, Body>{body, n, end}; });
   }
 }
 

@@ -129,14 +129,14 @@ TESSERA_INLINE_FUNCTION const auto& parts_of(const vec<T, N>& v) {
 
 /// The type in which level-1 sums run: fp64 for floats, 64 bits for integers.
 template <class T>
-struct Sum {
+struct SumType {
   using type = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;
 };
 template <class T>
   requires(is_complex_v<T>)
-struct Sum<T> : Sum<typename T::value_type> {};
+struct SumType<T> : SumType<typename T::value_type> {};
 /// Always real: complex numbers are summed by parts.
 template <class T>
-using sum_t = typename Sum<T>::type;
+using sum_t = typename SumType<T>::type;
 
 }  // namespace tessera::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <tessera/core/determinism.hpp>
 #include <tessera/core/refs.hpp>
 #include <tessera/level1/results.hpp>
 
@@ -11,6 +12,7 @@ template <class T>
 struct Nrm2Problem {
   VectorRef<const T> x;
   norm_result_t<T>* result = nullptr;  ///< where the kernel's space writes it; null: the caller waits for the value
+  Determinism determinism = Determinism::fast;
 };
 
 }  // namespace tessera

@@ -49,6 +49,12 @@ template <class T>
 Peers asum(const Queue& queue, index_t n, const T* x, T* result);
 template <class T>
 Peers iamax(const Queue& queue, index_t n, const T* x, std::int64_t* result);
+/// The sum, in fp64 on hosts, in T on devices.
+template <class T>
+Peers reduce_sum(const Queue& queue, index_t n, const T* x, T* result);
+/// The largest element; NaN need not be looked for.
+template <class T>
+Peers reduce_max(const Queue& queue, index_t n, const T* x, T* result);
 /// y = alpha op(A) x + beta y, A is m x n with leading dimension lda.
 template <class T>
 Peers gemv(const Queue& queue, bool transposed, index_t m, index_t n, T alpha, const T* a, index_t lda, const T* x,

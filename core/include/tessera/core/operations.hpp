@@ -21,16 +21,31 @@ template <class T>
 TESSERA_INLINE_FUNCTION constexpr bool is_nan(const T& x) {
   return x != x;
 }
-/// The ends of a type's range: infinities where it has them.
+/// The ends of a type's range: infinities where it has them. numeric_limits is host code, so that device code is given
+/// constants alone, and of our own types their bits.
+template <class T>
+inline constexpr T top_value =
+    std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
+template <class T>
+inline constexpr T bottom_value =
+    std::numeric_limits<T>::has_infinity ? T(-std::numeric_limits<T>::infinity()) : std::numeric_limits<T>::lowest();
+template <class T>
+inline constexpr auto top_bits = top_value<T>.bits;
+template <class T>
+inline constexpr auto bottom_bits = bottom_value<T>.bits;
 template <class T>
 TESSERA_INLINE_FUNCTION constexpr T top_of() {
-  if constexpr (std::numeric_limits<T>::has_infinity) return std::numeric_limits<T>::infinity();
-  return std::numeric_limits<T>::max();
+  if constexpr (is_stored_float_v<T>)
+    return T::from_bits(top_bits<T>);
+  else
+    return top_value<T>;
 }
 template <class T>
 TESSERA_INLINE_FUNCTION constexpr T bottom_of() {
-  if constexpr (std::numeric_limits<T>::has_infinity) return -std::numeric_limits<T>::infinity();
-  return std::numeric_limits<T>::lowest();
+  if constexpr (is_stored_float_v<T>)
+    return T::from_bits(bottom_bits<T>);
+  else
+    return bottom_value<T>;
 }
 }  // namespace detail
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -417,6 +418,31 @@ template <class T, int N>
     r.lanes = a.lanes * b.lanes + c.lanes;
   else
     for (int i = 0; i < N; ++i) r.set(i, static_cast<T>(a[i] * b[i] + c[i]));
+  return r;
+}
+
+namespace detail {
+/// a * b + c with one rounding, whatever the machine and the compiler's flags.
+template <class T>
+[[nodiscard]] TESSERA_INLINE_FUNCTION T fused(T a, T b, T c) {
+#if TESSERA_DEVICE_PASS
+  return ::fma(a, b, c);
+#else
+  if constexpr (std::is_same_v<T, float>)
+    return __builtin_fmaf(a, b, c);
+  else
+    return __builtin_fma(a, b, c);
+#endif
+}
+}  // namespace detail
+
+/// a * b + c of floats with one rounding, whatever the machine and the compiler's flags; slow on a host without the
+/// instruction. fma() is what to use where the last bit does not matter.
+template <class T, int N>
+  requires(std::is_floating_point_v<T>)
+[[nodiscard]] TESSERA_INLINE_FUNCTION vec<T, N> fused(const vec<T, N>& a, const vec<T, N>& b, const vec<T, N>& c) {
+  vec<T, N> r;
+  for (int i = 0; i < N; ++i) r.set(i, detail::fused(a[i], b[i], c[i]));  // host compilers make one instruction of it
   return r;
 }
 
