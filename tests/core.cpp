@@ -214,6 +214,7 @@ TEST_CASE("machine<Space> is sane", "[core][machine]") {
   const Space exec;
   const auto policy = tessera::Teams<Space>(exec, 1, M::is_host ? 1 : 128);
   CHECK(static_cast<std::size_t>(policy.scratch_size_max(0)) >= M::scratch_bytes);
+  if (!M::is_host) CHECK(M::warp_width == decltype(policy)::vector_length_max());
 }
 
 TEST_CASE("labels have one shape", "[core]") { CHECK(tessera::label("gemm", "pack_a") == "tessera::gemm::pack_a"); }

@@ -10,7 +10,12 @@ namespace tessera {
 template <>
 struct machine<Kokkos::HIP> {
   static constexpr bool is_host = false;
-  static constexpr int warp_width = 64;
+#if defined(KOKKOS_ARCH_AMD_GFX1030) || defined(KOKKOS_ARCH_AMD_GFX1100) || defined(KOKKOS_ARCH_AMD_GFX1103) || \
+    defined(KOKKOS_ARCH_AMD_GFX1201)
+  static constexpr int warp_width = 32;  // RDNA
+#else
+  static constexpr int warp_width = 64;  // CDNA
+#endif
   static constexpr int simd_bytes = 16;
   static constexpr int vector_registers = 255;
   static constexpr int team_threads = 256;
