@@ -64,6 +64,24 @@ std::optional<Call> call_for(const CblasProduct& p, std::string& reason) {
   return std::nullopt;
 }
 
+bool is_zero(CblasProduct::Element element, const void* scalar) {
+  const auto both = [&]<class T>(T, int parts) {
+    const T* const s = static_cast<const T*>(scalar);
+    return s[0] == 0 && (parts == 1 || s[1] == 0);
+  };
+  switch (element) {
+    case CblasProduct::Element::real32:
+      return both(float{}, 1);
+    case CblasProduct::Element::complex32:
+      return both(float{}, 2);
+    case CblasProduct::Element::real64:
+      return both(double{}, 1);
+    case CblasProduct::Element::complex64:
+      return both(double{}, 2);
+  }
+  return false;
+}
+
 }  // namespace
 
 int cblas_threads() {
@@ -92,8 +110,9 @@ void cblas_run(const CblasProduct& p, const void* alpha, const void* beta) {
   std::string reason;
   const auto call = call_for(p, reason);
   if (!call) return;  // a plan's operands have the strides that can_run accepted
+  // where alpha is 0, A and B are not read: some libraries multiply them all the same, NaN included, but not over K = 0
   const auto m = static_cast<int>(p.c.extents[0]), n = static_cast<int>(p.c.extents[1]),
-             k = static_cast<int>(p.a.extents[1]);
+             k = is_zero(p.element, alpha) ? 0 : static_cast<int>(p.a.extents[1]);
   const auto lda = static_cast<int>(call->a.leading), ldb = static_cast<int>(call->b.leading),
              ldc = static_cast<int>(call->leading_c);
   void* const c = const_cast<void*>(p.c.pointer);  // C was mutable before its type was dropped
