@@ -31,11 +31,11 @@ struct ScanPrefix {
   Carry before_group;
   int place = 0;
 
-  explicit ScanPrefix(const Body& body) : before_group(body.first()) {}
-  [[nodiscard]] Carry before(const Body& body) const {
+  TESSERA_FUNCTION explicit ScanPrefix(const Body& body) : before_group(body.first()) {}
+  [[nodiscard]] TESSERA_FUNCTION Carry before(const Body& body) const {
     return place == 0 ? before_group : body.join(before_group, level[levels - 1][place - 1]);
   }
-  void add(const Body& body, const Carry& total) {
+  TESSERA_FUNCTION void add(const Body& body, const Carry& total) {
     level[0][place] = total;
     for (int l = 1; l < levels; ++l) {
       const int by = 1 << (l - 1);
@@ -147,21 +147,25 @@ struct ScanVectorRow {
     }
   }
   template <int k = 0>
-  TESSERA_INLINE_FUNCTION static void write(const Body& body, index_t i, const V (&s)[vectors],
+  TESSERA_INLINE_FUNCTION static void write(bool exclusive, Value* y, const V (&s)[vectors],
                                             const V (&below)[total_vectors], const V& before) {
     if constexpr (k < vectors) {
       vec<Value, N> out;
-      const V inside = body.exclusive ? moved_in_leaf<1>(s[k], Lanes{}) : s[k];
+      const V inside = exclusive ? moved_in_leaf<1>(s[k], Lanes{}) : s[k];
       out.lanes = before + (spread<k * N / leaf % N>(below[k / leaf], Lanes{}) + inside);
-      out.store(body.place(i + k * N));
-      write<k + 1>(body, i, s, below, before);
+      out.store(y + k * N);
+      write<k + 1>(exclusive, y, s, below, before);
     }
   }
+  /// A part of a row, with zeros behind.
+  struct Padded {
+    Value element[width * leaf] = {};
+    Padded(const Value* x, int count) { __builtin_memcpy(element, x, static_cast<std::size_t>(count) * sizeof(Value)); }
+  };
 
-  [[nodiscard]] TESSERA_INLINE_FUNCTION static Value total(const Body& body, index_t i, int count) {
-    if (count < width * leaf) return ScanRow<Body>::total(body, i, count);
+  [[nodiscard]] TESSERA_INLINE_FUNCTION static Value total(const Value* x) {
     V v[vectors];
-    for (int k = 0; k < vectors; ++k) v[k] = vec<Value, N>::load(body.elements(i + k * N)).lanes;
+    for (int k = 0; k < vectors; ++k) v[k] = vec<Value, N>::load(x + k * N).lanes;
     for (int n = vectors; n > 1; n /= 2)
       for (int k = 0; k < n / 2; ++k) v[k] = pairs(v[2 * k], v[2 * k + 1], Lanes{});
     Value sums[N];
@@ -170,16 +174,27 @@ struct ScanVectorRow {
       for (int l = 0; l < n / 2; ++l) sums[l] = sums[2 * l] + sums[2 * l + 1];
     return sums[0];
   }
-  TESSERA_INLINE_FUNCTION static Value scan(const Body& body, index_t i, int count, const Value& before) {
-    if (count < width * leaf) return ScanRow<Body>::scan(body, i, count, before);
+  TESSERA_INLINE_FUNCTION static Value scan(bool exclusive, const Value* x, Value* y, const Value& before) {
     V s[vectors];
-    for (int k = 0; k < vectors; ++k) s[k] = leaves(vec<Value, N>::load(body.elements(i + k * N)).lanes);
+    for (int k = 0; k < vectors; ++k) s[k] = leaves(vec<Value, N>::load(x + k * N).lanes);
     V t[total_vectors];
     for (int m = 0; m < total_vectors; ++m) t[m] = totals_of<leaf>(s + m * leaf);
     along(t);
     const Value all = t[total_vectors - 1][N - 1];
     for (int m = total_vectors - 1; m >= 0; --m) t[m] = moved<1>(m > 0 ? t[m - 1] : V{}, t[m], Lanes{});
-    write(body, i, s, t, vec<Value, N>(before).lanes);
+    write(exclusive, y, s, t, vec<Value, N>(before).lanes);
+    return all;
+  }
+
+  [[nodiscard]] TESSERA_INLINE_FUNCTION static Value total(const Body& body, index_t i, int count) {
+    if (count == width * leaf) return total(body.elements(i));
+    return total(Padded(body.elements(i), count).element);
+  }
+  TESSERA_INLINE_FUNCTION static Value scan(const Body& body, index_t i, int count, const Value& before) {
+    if (count == width * leaf) return scan(body.exclusive, body.elements(i), body.place(i), before);
+    Padded row(body.elements(i), count);
+    const Value all = scan(body.exclusive, row.element, row.element, before);
+    __builtin_memcpy(body.place(i), row.element, static_cast<std::size_t>(count) * sizeof(Value));
     return all;
   }
 };
@@ -205,7 +220,7 @@ struct ScanBlocks {
   [[nodiscard]] TESSERA_INLINE_FUNCTION int present(index_t i) const {
     return static_cast<int>(n - i < Shape::row ? n - i : Shape::row);
   }
-  [[nodiscard]] Carry total(index_t tile) const {
+  [[nodiscard]] TESSERA_FUNCTION Carry total(index_t tile) const {
     const Body b = body;
     Carry sum{};
     for (int s = 0; s < Shape::strips; ++s) {
@@ -223,7 +238,7 @@ struct ScanBlocks {
   }
 
   /// Writes a tile that comes after `carry`; gives its total.
-  Carry scan(index_t tile, Carry carry) const {
+  TESSERA_FUNCTION Carry scan(index_t tile, Carry carry) const {
     const Body b = body;
     Carry sum{};
     for (int s = 0; s < Shape::strips; ++s) {
