@@ -23,6 +23,7 @@
 #include <tessera/nrm2.hpp>
 #include <tessera/reduce.hpp>
 #include <tessera/scal.hpp>
+#include <tessera/scan.hpp>
 #include <tessera/sort.hpp>
 #include <tessera/spmv.hpp>
 #include <tessera/stencil.hpp>
@@ -241,5 +242,17 @@ TEST_CASE("tools: sort", "[tools]") {
     const auto plan = tessera::plan_sort(Space(), keys);
     const Kokkos::View<char*, Space> memory("memory", plan.workspace_bytes());
     judge([&](const Space& e) { plan.run(e, {memory.data(), memory.size()}, keys); });
+  }
+}
+
+TEST_CASE("tools: scan", "[tools]") {
+  const Scalar total("total");
+  for (const index_t n : sizes) {
+    const Vector x("x", n), y("y", n);
+    const Kokkos::View<std::int32_t*, Space> heads("heads", n);
+    check("scan", Returns::at_once, [&](const Space& e) { tessera::inclusive_scan(e, x, y, total); });
+    check("scan", Returns::at_once, [&](const Space& e) { tessera::exclusive_scan(e, x, x, total); });
+    check("scan", Returns::at_once, [&](const Space& e) { tessera::segmented_inclusive_scan(e, x, heads, y); });
+    check("scan", Returns::host_value, [&](const Space& e) { (void)tessera::inclusive_scan_total(e, x, y); });
   }
 }

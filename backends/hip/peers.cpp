@@ -78,13 +78,19 @@ template Peers sort(const Queue&, index_t, const std::uint32_t*, std::uint32_t*,
 template Peers sort(const Queue&, index_t, const std::uint64_t*, std::uint64_t*, const std::uint32_t*, std::uint32_t*);
 
 template <class T>
+Peers exclusive_scan(const Queue&, index_t, const T*, T*) {
+  return {};
+}
+
+template <class T>
 struct Instantiate {
   static constexpr auto all =
       std::tuple(&axpy<T>, &scal<T>, &dot<T>, &nrm2<T>, &asum<T>, &iamax<T>, &reduce_sum<T>, &reduce_max<T>, &gemv<T>,
-                 &transpose<T>, &spmv<T>, &stencil7<T>, &gemm<T, T>, &sort<T>);
+                 &transpose<T>, &spmv<T>, &stencil7<T>, &gemm<T, T>, &sort<T>, &exclusive_scan<T>);
 };
 template struct Instantiate<float>;
 template struct Instantiate<double>;
+template Peers exclusive_scan(const Queue&, index_t, const std::int32_t*, std::int32_t*);
 template Peers gemm(const Queue&, bool, bool, index_t, index_t, index_t, half, const half*, index_t, const half*,
                     index_t, half, half*, index_t);
 template Peers gemm(const Queue&, bool, bool, index_t, index_t, index_t, bfloat16, const bfloat16*, index_t,
