@@ -19,7 +19,7 @@ namespace tessera {
 namespace detail {
 template <class T>
 TESSERA_INLINE_FUNCTION constexpr bool is_nan(const T& x) {
-  return x != x;
+  return x != x;  // NOLINT(misc-redundant-expression): of a NaN they are not
 }
 /// The ends of a type's range: infinities where it has them. numeric_limits is host code, so that device code is given
 /// constants alone, and of our own types their bits.
