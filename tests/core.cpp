@@ -241,6 +241,7 @@ TEST_CASE("a registry makes one resource a device and stream", "[core][registry]
     CHECK((made == 3 && alive == 3 && registry.size() == 3));
 
     std::vector<std::thread> threads;
+    threads.reserve(8);
     std::atomic<Counted*> seen[8] = {};
     for (int t = 0; t < 8; ++t)
       threads.emplace_back([&, t] {
@@ -279,6 +280,7 @@ TEST_CASE("regions nest in the table of times", "[core][trace]") {
     const tessera::Region alone("tessera::inner");
   }
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([] {
       for (int i = 0; i < 25; ++i) const tessera::Region region("tessera::threaded");

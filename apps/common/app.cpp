@@ -356,7 +356,7 @@ Json App::document(bool verified) const {
   return json;
 }
 
-void App::write_json(Json json) const {
+void App::write_json(const Json& json) const {
   if (m_json_file.empty()) return;
   const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   if (json_on_stdout()) {

@@ -117,7 +117,7 @@ class App {
   int fail(const std::string& message, int code);
   void print_backend_info();
   void add_backend(Json& json) const;
-  void write_json(Json json) const;
+  void write_json(const Json& json) const;
   [[nodiscard]] Json document(bool verified) const;
   void clear_progress();
   [[nodiscard]] bool json_on_stdout() const { return m_json_file == "-"; }
