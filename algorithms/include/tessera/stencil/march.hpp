@@ -18,33 +18,23 @@ namespace tessera::detail {
 
 /// Whole lines of dimension 2 by one thread, in vectors where it is contiguous.
 template <class T, class Space, class Points, bool UnitStride>
-struct StencilMarch {
+struct StencilMarch : StencilOperands<T> {
+  using StencilOperands<T>::u, StencilOperands<T>::v, StencilOperands<T>::n0, StencilOperands<T>::n1,
+      StencilOperands<T>::n2, StencilOperands<T>::su, StencilOperands<T>::sv;
   using A = accumulator_t<T>;
   using Member = typename Teams<Space>::member_type;
   /// Three planes of a tile stay in a last-level cache's share of a core; longer tiles prefetch better.
   static constexpr index_t near_bytes = 4 << 20;
 
-  const T* u;
-  T* v;
-  index_t n0, n1, n2;                     // extents
-  index_t su[3], sv[3];                   // strides
   index_t tile1, tiles1, chunks, planes;  // rows of a tile; planes: outputs in dimension 0 of a chunk
   bool far;
   A coefficients[27];
 
+  explicit StencilMarch(const StencilProblem<T>& p) : StencilOperands<T>(p) {}
   /// `far`: u and v are more than the caches hold.
   static void launch(const Space& exec, const StencilProblem<T>& p, const char* name, bool far) {
-    StencilMarch k;
+    StencilMarch k(p);
     k.far = far;
-    k.u = p.u.pointer;
-    k.v = p.v.pointer;
-    k.n0 = p.v.extents[0];
-    k.n1 = p.v.extents[1];
-    k.n2 = p.v.extents[2];
-    for (int r = 0; r < 3; ++r) {
-      k.su[r] = p.u.strides[r];
-      k.sv[r] = p.v.strides[r];
-    }
     for (int n = 0; n < 27; ++n) k.coefficients[n] = p.coefficients[n];
     const index_t inner = k.n0 - 2;
     const index_t near = near_bytes / (3 * k.n2 * static_cast<index_t>(sizeof(T)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <tessera/core/portability.hpp>
+#include <tessera/stencil/problem.hpp>
 
 namespace tessera::detail {
 
@@ -11,6 +11,23 @@ struct Faces {
 };
 struct Cube {
   TESSERA_FUNCTION static constexpr bool has(int, int, int) { return true; }
+};
+
+/// The problem as kernels carry it.
+template <class T>
+struct StencilOperands {
+  const T* u;
+  T* v;
+  index_t n0, n1, n2;    // extents
+  index_t su[3], sv[3];  // strides
+
+  explicit StencilOperands(const StencilProblem<T>& p)
+      : u(p.u.pointer), v(p.v.pointer), n0(p.v.extents[0]), n1(p.v.extents[1]), n2(p.v.extents[2]) {
+    for (int r = 0; r < 3; ++r) {
+      su[r] = p.u.strides[r];
+      sv[r] = p.v.strides[r];
+    }
+  }
 };
 
 }  // namespace tessera::detail

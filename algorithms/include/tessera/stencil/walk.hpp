@@ -20,7 +20,9 @@ namespace tessera::detail {
 /// through the level-1 cache: no scratch, no barrier.
 /// `Vectors`: unit strides in dimension 2, and every line as aligned as a vector.
 template <class T, class Space, class Points, bool Vectors>
-struct StencilWalk {
+struct StencilWalk : StencilOperands<T> {
+  using StencilOperands<T>::u, StencilOperands<T>::v, StencilOperands<T>::n0, StencilOperands<T>::n1,
+      StencilOperands<T>::n2, StencilOperands<T>::su, StencilOperands<T>::sv;
   using A = accumulator_t<T>;
   using Member = typename Teams<Space>::member_type;
   static constexpr bool corners = Points::has(0, 0, 0);
@@ -35,26 +37,14 @@ struct StencilWalk {
   static constexpr int threads = machine<Space>::is_host ? 1 : walkers;
   static constexpr int most_across = 64;  // walkers side by side
 
-  const T* u;
-  T* v;
-  index_t n0, n1, n2;    // extents
-  index_t su[3], sv[3];  // strides
-  index_t planes;        // outputs in dimension 0 of a chunk
+  index_t planes;  // outputs in dimension 0 of a chunk
   unsigned tiles1, tiles2;
   int across;  // walkers side by side: a power of two
   A coefficients[27];
 
+  explicit StencilWalk(const StencilProblem<T>& p) : StencilOperands<T>(p) {}
   static void launch(const Space& exec, const StencilProblem<T>& p, const char* name) {
-    StencilWalk k;
-    k.u = p.u.pointer;
-    k.v = p.v.pointer;
-    k.n0 = p.v.extents[0];
-    k.n1 = p.v.extents[1];
-    k.n2 = p.v.extents[2];
-    for (int r = 0; r < 3; ++r) {
-      k.su[r] = p.u.strides[r];
-      k.sv[r] = p.v.strides[r];
-    }
+    StencilWalk k(p);
     for (int n = 0; n < 27; ++n) k.coefficients[n] = p.coefficients[n];
     k.across = most_across;
     while (k.across > 8 && k.across / 2 * lanes >= k.n2 - 1) k.across /= 2;
