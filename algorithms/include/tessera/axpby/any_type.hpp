@@ -46,7 +46,6 @@ template <class T, class Space, Access access, bool Alpha, bool Beta>
 struct AxpbyBody {
   using A = accumulator_t<T>;
   static constexpr int lanes = lanes_of<Space, T, A, access>;
-  static constexpr index_t ahead = 2048 / sizeof(T);  // less than a page: what is stored lies elsewhere in a cache
   const T* x;
   T* y;
   index_t xs, ys;
@@ -64,8 +63,8 @@ struct AxpbyBody {
     if constexpr (machine<Space>::is_host && access == Access::unit)
       if (far)
         for (int u = 0; u < U; ++u) {
-          if constexpr (Alpha) prefetch(x + i + u * step + ahead);
-          if constexpr (Beta) prefetch(y + i + u * step + ahead);
+          if constexpr (Alpha) prefetch(x + i + u * step + asked_ahead<T>);
+          if constexpr (Beta) prefetch(y + i + u * step + asked_ahead<T>);
         }
     vec<T, N> xv[U], yv[U];
     for (int u = 0; u < U; ++u) {

@@ -42,9 +42,8 @@ struct DotSource {
   TESSERA_INLINE_FUNCTION Pair<N> load(index_t i) const {
     if constexpr (machine<Space>::is_host && access == Access::unit)
       if (far) {
-        constexpr index_t ahead = 2048 / sizeof(T);
-        prefetch(x.x + i + ahead);
-        prefetch(y.x + i + ahead);
+        prefetch(x.x + i + asked_ahead<T>);
+        prefetch(y.x + i + asked_ahead<T>);
       }
     return {x.template load<Space, access, N>(i), y.template load<Space, access, N>(i)};
   }

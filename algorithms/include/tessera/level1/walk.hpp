@@ -25,6 +25,11 @@ inline constexpr int lanes_of = access == Access::strided ? 1
 /// Vectors in flight in one worker: enough to cover the latency of memory (devices) or of sums (hosts).
 inline constexpr int in_flight = 4;
 
+/// How far ahead hosts ask for operands that no cache holds: less than a page, so that what is stored meanwhile lies
+/// elsewhere in a cache.
+template <class T>
+inline constexpr index_t asked_ahead = 2048 / sizeof(T);
+
 template <class Space, class T>
 bool unit_access(const T* pointer, index_t stride) {
   return stride == 1 && (machine<Space>::is_host || reinterpret_cast<std::uintptr_t>(pointer) % 16 == 0);
