@@ -231,8 +231,8 @@ TEST_CASE("tools: sort", "[tools]") {
     const Kokkos::View<int*, Space> index("index", n), offsets("offsets", 3);
     const Vector values("values", n);
     const auto judge = [&](const std::function<void(const Space&)>& call) {
-      // hosts sort few keys, and on one thread, without a kernel
-      check("(segmented_)?sort", Returns::at_once, call, !tessera::is_host_space<Space>);
+      // hosts sort few keys, and on one thread, without a kernel; one key in its place needs none anywhere
+      check("(segmented_)?sort", Returns::at_once, call, n > 1 && !tessera::is_host_space<Space>);
     };
     judge([&](const Space& e) { tessera::sort(e, keys); });
     judge([&](const Space& e) { tessera::sort(e, keys, other, {.order = tessera::Order::descending}); });
