@@ -390,3 +390,47 @@ TEST_CASE("gemm's paths besides the portable one, where the build has them", "[g
     }
   CHECK_FALSE(run(double{}, {.m = 4, .n = 4, .k = 0, .path = path}));
 }
+
+TEST_CASE("fp64 takes the tensor cores of the device where it may, and else says why", "[gemm]") {
+  constexpr const char* path = "cuda:mma_fp64_sm90a";
+  const Space exec;
+  using Doubles = Kokkos::View<double**, Kokkos::LayoutLeft, Space>;
+  constexpr int m = 514, n = 386, k = 130;
+  const Doubles all_a("a", m + 1, k), all_b("b", k, n), c("c", m, n);
+  const auto part = Kokkos::subview(all_a, std::pair(1, m + 1), Kokkos::ALL);
+  const auto ha = Kokkos::create_mirror_view(all_a), hb = Kokkos::create_mirror_view(all_b);
+  for (int i = 0; i <= m; ++i)
+    for (int l = 0; l < k; ++l) ha(i, l) = (3 * i + 5 * l) % 19 - 9;
+  for (int l = 0; l < k; ++l)
+    for (int j = 0; j < n; ++j) hb(l, j) = (7 * l + 2 * j) % 17 - 8;
+  Kokkos::deep_copy(all_a, ha);
+  Kokkos::deep_copy(all_b, hb);
+  const auto wrong = [&](int first) {
+    const auto h = on_host(c);
+    int count = 0;
+    for (int i = 0; i < m; ++i)
+      for (int j = 0; j < n; ++j) {
+        double expected = 0;
+        for (int l = 0; l < k; ++l) expected += ha(i + first, l) * hb(l, j);
+        if (h(i, j) != expected) ++count;
+      }
+    return count;
+  };
+  // leading dimension m + 1 is odd, and so no row of 16-byte multiples
+  const Doubles a("even", m, k);
+  Kokkos::deep_copy(exec, a, part);
+  const auto whole = tessera::plan_gemm(exec, a, all_b, c);
+  const auto odd = tessera::plan_gemm(exec, part, all_b, c);
+  Kokkos::deep_copy(exec, c, std::nan(""));
+  whole.run(exec, 1.0, a, all_b, 0.0, c);
+  CHECK(wrong(1) == 0);
+  Kokkos::deep_copy(exec, c, std::nan(""));
+  odd.run(exec, 1.0, part, all_b, 0.0, c);
+  CHECK(wrong(1) == 0);
+  CHECK_THAT(odd.path(), !ContainsSubstring(path));
+  if (message_of([&] { (void)tessera::plan_gemm(exec, a, all_b, c, {.path = path}); }) != "nothing was thrown") return;
+  CHECK_THAT(whole.path(), ContainsSubstring(path));
+  std::string reasons;
+  for (const auto& r : odd.reasons()) reasons += r.reason + "\n";
+  CHECK_THAT(reasons, ContainsSubstring("A's base or leading dimension is not a multiple of 16 bytes"));
+}
