@@ -17,6 +17,13 @@
 /// work and are split. Element types: arithmetic (computes), half, bfloat16 and fp8 (loads, stores and converts
 /// only), complex of float or double (pairs side by side, as in memory). Knows neither Kokkos nor a vendor.
 
+// A vector wider than the processor's is returned in another way than where the processor has it. Nothing returns one
+// but functions of this file, and all of them are inlined.
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpsabi"
+#endif
+
 namespace tessera {
 
 template <class T, int N>
@@ -860,3 +867,7 @@ TESSERA_INLINE_FUNCTION void transpose(vec<T, N> (&rows)[N]) {
 }
 
 }  // namespace tessera
+
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
