@@ -24,13 +24,6 @@ function(tessera_compile_options target)
   endif()
 endfunction()
 
-# What nvcc only warns of and must not pass: a host function in device code compiles, and then does nothing or fails at
-# run time; ptxas's warnings are a serialised wgmma or an ignored register cap.
-function(tessera_device_errors target)
-  target_compile_options(${target} PRIVATE
-    "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xcudafe --diag_error=20011 -Xcudafe --diag_error=20013 -Xcudafe --diag_error=20014 -Xptxas --warning-as-error>")
-endfunction()
-
 # The thread sanitizer sees OpenMP's forks, joins and barriers through LLVM's archer, which every program links so
 # that none needs environment variables. Kokkos itself need not be instrumented. What it cannot see is the barrier
 # of a Kokkos team of several host threads (fences); our kernels use teams of one there.

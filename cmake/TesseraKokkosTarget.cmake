@@ -15,9 +15,6 @@ function(tessera_kokkos_target target)
     set(Kokkos_CXX_COMPILER_ID "${TESSERA_KOKKOS_CXX_COMPILER_ID}")
   endif()
   if("CUDA" IN_LIST TESSERA_KOKKOS_DEVICES AND Kokkos_CXX_COMPILER_ID STREQUAL "NVIDIA")
-    if(PROJECT_NAME STREQUAL "tessera")
-      tessera_device_errors(${target})
-    endif()
     tessera_redirect_to_nvcc(${target})
   elseif(TESSERA_KOKKOS_DEVICES MATCHES "CUDA|HIP" AND NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     kokkos_compilation(TARGET ${target})
@@ -37,7 +34,14 @@ function(tessera_redirect_to_nvcc target)
     set(launcher env)
   endif()
   set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "")
-  string(MAKE_C_IDENTIFIER "${launcher}" suffix)
+  # in our own code, not in consumers', what nvcc only warns of and must not pass: a host function in device code
+  # compiles, and then does nothing or fails at run time; ptxas's warnings are a serialised wgmma or an ignored register
+  # cap. Not options of the target: ccache parts -Xcudafe from what follows it
+  set(flags "")
+  if(PROJECT_NAME STREQUAL "tessera")
+    set(flags "-Xcudafe --diag_error=20011 -Xcudafe --diag_error=20013 -Xcudafe --diag_error=20014 -Xptxas --warning-as-error")
+  endif()
+  string(MAKE_C_IDENTIFIER "${PROJECT_NAME}-${launcher}" suffix)
   set(script "${CMAKE_BINARY_DIR}/tessera-nvcc-${suffix}")
   get_property(written GLOBAL PROPERTY TESSERA_NVCC_${suffix})
   if(NOT written)
@@ -45,7 +49,7 @@ function(tessera_redirect_to_nvcc target)
     find_program(Kokkos_NVCC_WRAPPER NAMES nvcc_wrapper HINTS "${Kokkos_DIR}/../../../bin" NO_DEFAULT_PATH REQUIRED)
     find_program(TESSERA_NVCC nvcc REQUIRED)
     execute_process(COMMAND "${TESSERA_NVCC}" --version OUTPUT_VARIABLE version ERROR_QUIET)
-    string(SHA256 identity "${version} ${CMAKE_CXX_COMPILER} ${CMAKE_CXX_COMPILER_VERSION}")
+    string(SHA256 identity "${version} ${CMAKE_CXX_COMPILER} ${CMAKE_CXX_COMPILER_VERSION} ${flags}")
     list(JOIN launcher "' '" words)
     # nvcc_wrapper is a script: what decides the object is the nvcc and the host compiler behind it. And nvcc -E gives
     # the device's pass alone: by that text ccache would take a changed #if of host code for the same (so: DEPEND).
@@ -54,6 +58,7 @@ function(tessera_redirect_to_nvcc target)
 [ "$1" = '@CMAKE_CXX_COMPILER@' ] || exec "$@"
 shift
 export NVCC_WRAPPER_DEFAULT_COMPILER='@CMAKE_CXX_COMPILER@'
+export NVCC_APPEND_FLAGS="@flags@ ${NVCC_APPEND_FLAGS:-}"
 export CCACHE_DEPEND=1 CCACHE_COMPILERTYPE=nvcc CCACHE_COMPILERCHECK='string:@identity@'
 exec '@words@' '@Kokkos_NVCC_WRAPPER@' "$@"
 ]=])

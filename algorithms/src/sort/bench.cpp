@@ -92,7 +92,7 @@ void sort_case(index_t n, const char* size, bool pairs, bool quick) {
                                                               pairs ? v_in.data() : nullptr, v_theirs.data()),
                                                std::tuple(in, theirs, v_in, v_theirs)));
       if (s == 0) {
-        prepared.path = plan_sort(exec, in, out).path();
+        prepared.path = pairs ? plan_sort_by_key(exec, in, v_in).path() : plan_sort(exec, in, out).path();
         prepared.worst_error = [=] {
           ours();
           return faults<T>(exec, in.data(), out.data(), pairs ? v_out.data() : nullptr, n) > 0 ? 1e300 : 0.0;

@@ -24,6 +24,7 @@
 #include <tessera/backends/cuda/gemm_split_sm90a.hpp>
 #include <tessera/backends/cuda/machine.hpp>
 #include <tessera/backends/cuda/narrow_float.hpp>
+#include <tessera/backends/cuda/sort_cub.hpp>
 #include <tessera/backends/cuda/warp.hpp>
 #endif
 #ifdef KOKKOS_ENABLE_HIP
@@ -59,8 +60,14 @@ template <class Space>
 using gemm_providers_after_portable =
     decltype(std::tuple_cat(std::declval<device_gemm_by_name>(), std::declval<host_gemm_by_name>()));
 
-/// Sorts: none yet before the portable kernel.
+/// Sorts: before the portable kernel, where it was measured faster.
+#ifdef KOKKOS_ENABLE_CUDA
+template <class Space>
+using sort_providers_before_portable =
+    std::conditional_t<std::is_same_v<Space, Kokkos::Cuda>, std::tuple<SortCub>, std::tuple<>>;
+#else
 template <class Space>
 using sort_providers_before_portable = std::tuple<>;
+#endif
 
 }  // namespace tessera::backends

@@ -30,7 +30,7 @@
 #endif
 
 /// Before a loop that must be unrolled on devices, so that an array that it indexes is in registers.
-#if defined(__CUDACC__) || defined(__HIPCC__)
+#if defined(__CUDA_ARCH__) || defined(__HIPCC__)
 #define TESSERA_UNROLL _Pragma("unroll")
 #else
 #define TESSERA_UNROLL
