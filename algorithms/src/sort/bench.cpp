@@ -116,6 +116,9 @@ const Registration registration([] {
   sort_case<std::uint32_t>(1'000, "1e3", false, false);
   sort_case<std::uint32_t>(100'000, "1e5", false, false);
   sort_case<std::uint32_t>(1'000'000, "1e6", false, false);
+  sort_case<std::uint32_t>(index_t{1} << 22, "2^22", false, false);
+  sort_case<std::uint32_t>(index_t{1} << 22, "2^22", true, false);
+  sort_case<std::uint32_t>(index_t{1} << 25, "2^25", false, false);
 });
 
 }  // namespace
