@@ -20,6 +20,7 @@
 #include <tessera/gemm.hpp>
 #include <tessera/gemv.hpp>
 #include <tessera/iamax.hpp>
+#include <tessera/merge.hpp>
 #include <tessera/nrm2.hpp>
 #include <tessera/reduce.hpp>
 #include <tessera/scal.hpp>
@@ -242,6 +243,14 @@ TEST_CASE("tools: sort", "[tools]") {
     const auto plan = tessera::plan_sort(Space(), keys);
     const Kokkos::View<char*, Space> memory("memory", plan.workspace_bytes());
     judge([&](const Space& e) { plan.run(e, {memory.data(), memory.size()}, keys); });
+  }
+}
+
+TEST_CASE("tools: merge", "[tools]") {
+  for (const index_t n : sizes) {
+    const Vector a("a", n), b("b", n), out("out", 2 * n), values("values", 2 * n);
+    check("merge", Returns::at_once, [&](const Space& e) { tessera::merge(e, a, b, out); });
+    check("merge", Returns::at_once, [&](const Space& e) { tessera::merge_by_key(e, a, a, b, b, out, values); });
   }
 }
 

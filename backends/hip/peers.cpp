@@ -78,6 +78,10 @@ template Peers sort(const Queue&, index_t, const std::uint32_t*, std::uint32_t*,
 template Peers sort(const Queue&, index_t, const std::uint64_t*, std::uint64_t*, const std::uint32_t*, std::uint32_t*);
 
 template <class T>
+Peers merge(const Queue&, index_t, const T*, index_t, const T*, T*) {
+  return {};
+}
+template <class T>
 Peers exclusive_scan(const Queue&, index_t, const T*, T*) {
   return {};
 }
@@ -86,7 +90,7 @@ template <class T>
 struct Instantiate {
   static constexpr auto all =
       std::tuple(&axpy<T>, &scal<T>, &dot<T>, &nrm2<T>, &asum<T>, &iamax<T>, &reduce_sum<T>, &reduce_max<T>, &gemv<T>,
-                 &transpose<T>, &spmv<T>, &stencil7<T>, &gemm<T, T>, &sort<T>, &exclusive_scan<T>);
+                 &transpose<T>, &spmv<T>, &stencil7<T>, &gemm<T, T>, &sort<T>, &exclusive_scan<T>, &merge<T>);
 };
 template struct Instantiate<float>;
 template struct Instantiate<double>;

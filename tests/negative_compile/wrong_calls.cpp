@@ -9,6 +9,7 @@
 #include <tessera/axpby.hpp>
 #include <tessera/gemm.hpp>
 #include <tessera/gemv.hpp>
+#include <tessera/merge.hpp>
 
 namespace {
 
@@ -70,6 +71,7 @@ void calls() {
   tessera::axpby(exec, s, fixed, fixed_scalar, y);
   tessera::axpby(exec, 2, tessera::conjugated(z), 1, z);
   tessera::gemv(exec, 1.0, a, x, s, y);
+  tessera::merge(exec, fixed, x, y, tessera::KeyBefore{true});
   tessera::gemm(exec, 1.0, fixed_matrix, tessera::transposed(a), s, a);
   wants_vector(fixed);
   wants_matrix(tessera::transposed(fixed_matrix));
@@ -94,6 +96,8 @@ void calls() {
   wants_scalar_of_double(narrow);                             // refused by: ScalarOf
   tessera::axpby(exec, 2.0, FarView<double, 1>(), 1.0, y);    // refused by: AccessibleFrom
   tessera::axpby(exec, 2.0, x, 1.0, FarView<double, 1>());    // refused by: AccessibleFrom
+  tessera::merge(exec, fixed, x, y, std::string("<"));        // refused by: KeyOrdering
+  tessera::merge(exec, z, z, z);                              // refused by: KeyOrdering
   tessera::gemv(exec, 1.0, a, x, 0.0, fixed);                 // refused by: MutableVectorView
   tessera::gemv(exec, 1.0, x, x, 0.0, y);                     // refused by: MatrixView
   tessera::gemm(exec, 1.0, a, x, 0.0, a);                     // refused by: MatrixView
