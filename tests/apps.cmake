@@ -22,15 +22,22 @@ if(NOT TARGET tessera_app_common)
   return()
 endif()
 tessera_test(app_common HOST_ONLY LIBRARIES tessera::app_common)
+if(TARGET tessera::bench_report)
+  tessera_test(bench_report HOST_ONLY LIBRARIES tessera::bench_report)
+endif()
 
 # tessera_app_test(name APP heat OPTIONS --size 9 [RANKS 4] [EXIT 0] [STDOUT regex] [STDERR regex] [JSON key=value ...]
 #                  [JSON_HAS key ...] [WITHIN seconds]); see apps/run.cmake
 function(tessera_app_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "APP;RANKS;EXIT;STDOUT;STDERR;WITHIN" "OPTIONS;JSON;JSON_HAS")
-  if(NOT TARGET tessera_app_${arg_APP} OR (arg_RANKS AND NOT TESSERA_ENABLE_MPI))
+  set(target tessera_app_${arg_APP})
+  if(arg_APP STREQUAL "bench")
+    set(target tessera-bench)
+  endif()
+  if(NOT TARGET ${target} OR (arg_RANKS AND NOT TESSERA_ENABLE_MPI))
     return()
   endif()
-  set(command "$<TARGET_FILE:tessera_app_${arg_APP}>" ${arg_OPTIONS})
+  set(command "$<TARGET_FILE:${target}>" ${arg_OPTIONS})
   if(arg_RANKS)
     list(PREPEND command "${MPIEXEC_EXECUTABLE}" "${MPIEXEC_NUMPROC_FLAG}" "${arg_RANKS}")
   endif()
@@ -105,6 +112,37 @@ tessera_app_test(gemm.empty APP gemm OPTIONS --m 0 --repetitions 1 EXIT 0 JSON v
 tessera_app_test(gemm.unknown_path APP gemm OPTIONS --path fastest EXIT 2 STDERR "fastest.*portable")
 tessera_app_test(gemm.table APP gemm OPTIONS --table --repetitions 2 EXIT 0 STDERR "fp32 .*1001 x 999 x 1003"
                  JSON verified=ON JSON_HAS results.table.9.gflop_per_s)
+
+# The bench: one real case, stored results, and what it refuses. Its reports are tested in bench_report.cpp.
+set(stored "${PROJECT_SOURCE_DIR}/docs/results/h200-2026-11-29.json")
+tessera_app_test(bench.help APP bench OPTIONS --help EXIT 0
+                 STDOUT "--filter.*--set.*--list.*--from.*--json.*--csv.*--html.*--markdown.*--compare.*Examples:.*130")
+tessera_app_test(bench.list APP bench OPTIONS --list --set full --filter "dot fp64" EXIT 0 STDOUT "^dot fp64 n=")
+tessera_app_test(bench.one_case APP bench OPTIONS --set full --filter "dot fp64 1e5" --rounds 3 --progress EXIT 0
+                 STDERR "0 of 1, 1 to go.*dot fp64 n=1e5"
+                 JSON app=bench verified=ON interrupted=OFF cases_asked_for=1 results.0.verified=ON
+                 JSON_HAS copy_gb_per_s results.0.ratios results.0.share_of_ceiling results.0.past_cache machine.0.name)
+tessera_app_test(bench.from APP bench OPTIONS --from ${stored} --filter 2e8 EXIT 0
+                 STDOUT "NVIDIA H200.*asum fp64 n=2e8.*cuBLAS: 1.21")
+tessera_app_test(bench.from_csv APP bench OPTIONS --from ${stored} --csv - EXIT 0 STDOUT "\"asum fp64 n=2e8\",")
+tessera_app_test(bench.from_html APP bench OPTIONS --from ${stored} --html - EXIT 0 STDOUT "^<!DOCTYPE html>.*</html>")
+tessera_app_test(bench.from_compare APP bench OPTIONS --from ${stored} --compare ${stored} EXIT 0
+                 STDOUT "90 cases: 0 faster and 0 slower")
+tessera_app_test(bench.two_to_stdout APP bench OPTIONS --from ${stored} --csv - --html - EXIT 2 STDERR "one of them")
+tessera_app_test(bench.from_nothing APP bench OPTIONS --from no/such.json EXIT 2 STDERR "no/such.json.*not be opened")
+tessera_app_test(bench.from_other APP bench OPTIONS --from "${CMAKE_CURRENT_LIST_FILE}" EXIT 2 STDERR "not JSON")
+tessera_app_test(bench.no_case APP bench OPTIONS --filter nothing EXIT 2 STDERR "no case.*--list")
+tessera_app_test(bench.folder_missing APP bench OPTIONS --html no/such/x.html EXIT 2 STDERR "no/such/x.html.*Make the")
+tessera_app_test(bench.other_space APP bench OPTIONS --space Nowhere EXIT 2 STDERR "Nowhere.*default space")
+if(TARGET tessera-bench)
+  add_test(NAME app.bench.interrupt COMMAND sh "${CMAKE_CURRENT_LIST_DIR}/apps/bench_interrupt.sh"
+           $<TARGET_FILE:tessera-bench> "${CMAKE_CURRENT_BINARY_DIR}/bench_interrupt")
+  set_tests_properties(app.bench.interrupt PROPERTIES ENVIRONMENT "${tessera_mpi_environment}" TIMEOUT 300 LABELS app)
+  # the README's table is what its command gives
+  add_test(NAME app.bench.readme COMMAND "${CMAKE_COMMAND}" -DBENCH=$<TARGET_FILE:tessera-bench>
+           -DROOT=${PROJECT_SOURCE_DIR} -P "${CMAKE_CURRENT_LIST_DIR}/apps/bench_readme.cmake")
+  set_tests_properties(app.bench.readme PROPERTIES ENVIRONMENT "${tessera_mpi_environment}" TIMEOUT 60 LABELS app)
+endif()
 
 # The same bits on any number of ranks.
 if(TARGET tessera_app_heat AND TESSERA_ENABLE_MPI)

@@ -30,8 +30,8 @@ struct Contender {
 struct Prepared {
   std::vector<std::vector<Contender>> contenders;
   std::string path;  ///< the path that Tessera chose
-  /// Runs every contender on set 0 and gives the worst error of Tessera's result in units of its bound: <= 1 is
-  /// right. Called once, before timing.
+  /// Runs Tessera on set 0 and gives the worst error of its result in units of its bound: <= 1 is right. Called once,
+  /// before timing. Peers' results are not looked at.
   std::function<double()> worst_error;
 };
 

@@ -43,18 +43,22 @@ Timing summary(const std::string& name, std::vector<double>& samples) {
   return {name, at(0.5), (at(0.75) - at(0.25)) / at(0.5)};
 }
 
+/// Empty where it was interrupted.
 std::vector<Timing> alternate(const Space& exec, const Prepared& prepared, const Effort& effort) {
   const std::size_t n = prepared.contenders.front().size();
   std::vector<long> calls(n);
   std::vector<std::vector<double>> samples(n);
   for (std::size_t c = 0; c < n; ++c) {
+    if (effort.interrupted()) return {};
     batch(exec, prepared, c, 1);
     calls[c] = calibrate(exec, prepared, c, effort.batch_seconds);
   }
   const auto start = Clock::now();
   for (int round = 0; round < effort.rounds; ++round) {
-    for (std::size_t c = 0; c < n; ++c)
+    for (std::size_t c = 0; c < n; ++c) {
+      if (effort.interrupted()) return {};
       samples[c].push_back(batch(exec, prepared, c, calls[c]) / static_cast<double>(calls[c]));
+    }
     if (round >= 2 && std::chrono::duration<double>(Clock::now() - start).count() > effort.limit_seconds) break;
   }
   std::vector<Timing> timings;
@@ -64,19 +68,40 @@ std::vector<Timing> alternate(const Space& exec, const Prepared& prepared, const
 
 }  // namespace
 
-Outcome measure(const Space& exec, const Case& c, const Effort& effort, double cache_bytes) {
-  Outcome outcome;
-  outcome.definition = &c;
-  outcome.sets = static_cast<int>(std::clamp(std::ceil(3 * cache_bytes / std::max(c.footprint, 1.0)), 1.0, 24.0));
-  const Prepared prepared = c.prepare(exec, outcome.sets);
-  outcome.path = prepared.path;
-  outcome.worst_error = prepared.worst_error();
-  outcome.verified = outcome.worst_error <= 1;
-  outcome.timings = alternate(exec, prepared, effort);
-  return outcome;
+double last_cache_bytes(const DeviceInfo& device) {
+  // a host's l2 is one core's
+  const double l2 = static_cast<double>(device.l2_bytes) * (is_host_space<Space> ? std::max(device.units, 1) : 1);
+  const double largest = std::max(l2, static_cast<double>(device.l3_bytes));
+  return largest > 0 ? largest : 32.0 * (1 << 20);
 }
 
-double copy_bandwidth(const Space& exec, const Effort& effort) {
+std::optional<CaseResult> measure(const Space& exec, const Case& c, const Effort& effort, double cache_bytes) {
+  CaseResult result;
+  result.name = c.name;
+  result.algorithm = c.algorithm;
+  result.bytes = c.bytes;
+  result.flops = c.flops;
+  // several small operands a set: beyond some hundred sets their allocations would take longer than the timing
+  constexpr double most_sets = 512;
+  const double footprint = std::max(c.footprint, 1.0);
+  result.operand_sets = static_cast<int>(std::clamp(std::ceil(3 * cache_bytes / footprint), 1.0, most_sets));
+  result.past_cache = result.operand_sets * footprint > cache_bytes;
+  try {
+    const Prepared prepared = c.prepare(exec, result.operand_sets);
+    result.path = prepared.path;
+    result.worst_error = prepared.worst_error();
+    result.verified = result.worst_error <= 1;
+    result.timings = alternate(exec, prepared, effort);
+    if (result.timings.empty()) return std::nullopt;
+  } catch (const std::exception& error) {
+    result.verified = false;
+    result.error = error.what();
+    if (result.error.empty()) result.error = "unknown error";
+  }
+  return result;
+}
+
+std::optional<double> copy_bandwidth(const Space& exec, const Effort& effort) {
   const index_t n = is_host_space<Space> ? index_t{1} << 25 : index_t{1} << 28;
   const auto from = make_view<double*>(exec, "copy_from", n);
   const auto to = make_view<double*>(exec, "copy_to", n);
@@ -86,7 +111,10 @@ double copy_bandwidth(const Space& exec, const Effort& effort) {
   prepared.contenders.emplace_back();
   for (auto& peer : peers::copy(peers::queue_of(exec), to.data(), from.data(), static_cast<std::size_t>(n) * 8))
     prepared.contenders[0].push_back({peer.name, peer.enqueue});
-  const double seconds = alternate(exec, prepared, effort)[0].seconds;
+  const std::vector<Timing> timings = alternate(exec, prepared, effort);
+  if (timings.empty()) return std::nullopt;
+  double seconds = timings[0].seconds;
+  for (const Timing& t : timings) seconds = std::min(seconds, t.seconds);
   return 16.0 * static_cast<double>(n) / seconds / 1e9;
 }
 

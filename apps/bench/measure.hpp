@@ -2,8 +2,11 @@
 #pragma once
 
 #include "case.hpp"
-#include <string>
-#include <vector>
+#include <bench/result.hpp>
+#include <functional>
+#include <optional>
+
+#include <tessera/core/device.hpp>
 
 namespace tessera::bench {
 
@@ -13,27 +16,19 @@ struct Effort {
   int rounds = 9;
   double batch_seconds = 0.01;
   double limit_seconds = 20;  ///< a case stops taking rounds after this long
+  /// Asked between samples; once true, what is not done is given up.
+  std::function<bool()> interrupted = [] { return false; };
 };
 
-struct Timing {
-  std::string name;
-  double seconds = 0;  ///< median of one call
-  double spread = 0;   ///< (upper quartile - lower quartile) / median
-};
+/// Bytes of the cache that is nearest to the memory: what operands must leave between two uses.
+[[nodiscard]] double last_cache_bytes(const DeviceInfo& device);
 
-struct Outcome {
-  const Case* definition = nullptr;
-  std::string path;
-  double worst_error = 0;  ///< in units of the bound
-  bool verified = false;
-  int sets = 1;
-  std::vector<Timing> timings;  ///< the first is Tessera's
-};
-
-/// Allocates, verifies and times a case.
-Outcome measure(const Space& exec, const Case& c, const Effort& effort, double cache_bytes);
+/// Allocates, verifies and times a case. What it throws is told in the result's `error`; nothing is given where it was
+/// interrupted.
+std::optional<CaseResult> measure(const Space& exec, const Case& c, const Effort& effort, double cache_bytes);
 
 /// GB/s (read + written) of the best plain copy on this device, measured now: the ceiling of memory-bound cases.
-double copy_bandwidth(const Space& exec, const Effort& effort);
+/// Nothing where it was interrupted.
+std::optional<double> copy_bandwidth(const Space& exec, const Effort& effort);
 
 }  // namespace tessera::bench

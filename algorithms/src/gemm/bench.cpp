@@ -110,6 +110,10 @@ const Registration registration([] {
     }
     gemm_case<half>("NN", 4096, 4096, 4096, false, "portable");
     gemm_case<bfloat16>("NN", 4096, 4096, 4096, false, "portable");
+    for (const index_t n : {4096, 8192}) {
+      gemm_case<half>("NN", n, n, n, false, "");
+      gemm_case<bfloat16>("NN", n, n, n, false, "");
+    }
   }
 });
 
