@@ -125,7 +125,8 @@ template <class V>
 V value_of(index_t i) {
   V v{};
   for (std::size_t b = 0; b < sizeof(V); ++b)
-    reinterpret_cast<unsigned char*>(&v)[b] = static_cast<unsigned char>((i * 2654435761u) >> (8 * (b % 4)));
+    reinterpret_cast<unsigned char*>(&v)[b] =
+        static_cast<unsigned char>((static_cast<std::uint64_t>(i) * 2654435761u) >> (8 * (b % 4)));
   return v;
 }
 
