@@ -18,6 +18,9 @@
 /// The count. Each call comes in two forms: with a rank-0 view of int64 it returns at once, and the number of chosen
 /// elements is there when the work is done; without, it waits and returns the number.
 ///
+/// On devices a stream keeps what the teams of a call tell each other, some bytes for each few KiB of elements; a call
+/// that makes it grow allocates, every other one does not.
+///
 /// Compiled: elements of 1, 2, 4, 8 and 16 bytes that are aligned to their size (every integer, half, bfloat16, float,
 /// double, complex, structs alike) with flags of 1 and 4 bytes (bool, int8, uint8, int32, uint32). For any other
 /// trivially copyable element of up to 128 bytes, or flags of 2 and 8 bytes, include tessera/select/any_type.hpp
