@@ -25,10 +25,13 @@
 #include <tessera/reduce.hpp>
 #include <tessera/scal.hpp>
 #include <tessera/scan.hpp>
+#include <tessera/select.hpp>
+#include <tessera/select_if.hpp>
 #include <tessera/sort.hpp>
 #include <tessera/spmv.hpp>
 #include <tessera/stencil.hpp>
 #include <tessera/transpose.hpp>
+#include <tessera/unique.hpp>
 
 using Space = TESSERA_TEST_SPACE;
 using tessera::index_t;
@@ -79,6 +82,10 @@ using Right = Kokkos::View<double**, Kokkos::LayoutRight, Space>;
 using Scalar = Kokkos::View<double, Space>;
 
 const index_t sizes[] = {1, 17, 1000, 300000};
+
+struct Positive {
+  TESSERA_FUNCTION bool operator()(double x) const { return x > 0; }
+};
 
 }  // namespace
 
@@ -263,5 +270,35 @@ TEST_CASE("tools: scan", "[tools]") {
     check("scan", Returns::at_once, [&](const Space& e) { tessera::exclusive_scan(e, x, x, total); });
     check("scan", Returns::at_once, [&](const Space& e) { tessera::segmented_inclusive_scan(e, x, heads, y); });
     check("scan", Returns::host_value, [&](const Space& e) { (void)tessera::inclusive_scan_total(e, x, y); });
+  }
+}
+
+TEST_CASE("tools: select and partition", "[tools]") {
+  const Kokkos::View<index_t, Space> count("count");
+  for (const index_t n : sizes) {
+    const Vector x("x", n), y("y", n);
+    const Kokkos::View<bool*, Space> flags("flags", n);
+    check("select", Returns::at_once, [&](const Space& e) { tessera::select(e, x, flags, y, count); });
+    check("select", Returns::at_once, [&](const Space& e) { tessera::select_if(e, x, Positive{}, y, count); });
+    check("select", Returns::host_value, [&](const Space& e) { (void)tessera::select(e, x, flags, y); });
+    check("partition", Returns::at_once, [&](const Space& e) { tessera::partition(e, x, flags, y, count); });
+    check("partition", Returns::at_once, [&](const Space& e) { tessera::partition_if(e, x, Positive{}, y, count); });
+    check("partition", Returns::host_value, [&](const Space& e) { (void)tessera::partition(e, x, flags, y); });
+  }
+}
+
+TEST_CASE("tools: unique and run_length_encode", "[tools]") {
+  const Kokkos::View<index_t, Space> count("count");
+  for (const index_t n : sizes) {
+    const Vector x("x", n), y("y", n), v("v", n), w("w", n);
+    const Kokkos::View<std::int32_t*, Space> lengths("lengths", n);
+    check("unique", Returns::at_once, [&](const Space& e) { tessera::unique(e, x, y, count); });
+    check("unique", Returns::host_value, [&](const Space& e) { (void)tessera::unique(e, x, y); });
+    check("unique_by_key", Returns::at_once, [&](const Space& e) { tessera::unique_by_key(e, x, v, y, w, count); });
+    check("unique_by_key", Returns::host_value, [&](const Space& e) { (void)tessera::unique_by_key(e, x, v, y, w); });
+    check("run_length_encode", Returns::at_once,
+          [&](const Space& e) { tessera::run_length_encode(e, x, y, lengths, count); });
+    check("run_length_encode", Returns::host_value,
+          [&](const Space& e) { (void)tessera::run_length_encode(e, x, y, lengths); });
   }
 }

@@ -87,10 +87,32 @@ Peers exclusive_scan(const Queue&, index_t, const T*, T*) {
 }
 
 template <class T>
+Peers select_flagged(const Queue&, index_t, const T*, const std::uint8_t*, T*, std::int64_t*) {
+  return {};
+}
+template <class T>
+Peers select_above(const Queue&, index_t, const T*, T, T*, std::int64_t*) {
+  return {};
+}
+template <class T>
+Peers partition_flagged(const Queue&, index_t, const T*, const std::uint8_t*, T*, std::int64_t*) {
+  return {};
+}
+template <class T>
+Peers unique(const Queue&, index_t, const T*, T*, std::int64_t*) {
+  return {};
+}
+template <class T>
+Peers run_length_encode(const Queue&, index_t, const T*, T*, std::int32_t*, std::int64_t*) {
+  return {};
+}
+
+template <class T>
 struct Instantiate {
   static constexpr auto all =
       std::tuple(&axpy<T>, &scal<T>, &dot<T>, &nrm2<T>, &asum<T>, &iamax<T>, &reduce_sum<T>, &reduce_max<T>, &gemv<T>,
-                 &transpose<T>, &spmv<T>, &stencil7<T>, &gemm<T, T>, &sort<T>, &exclusive_scan<T>, &merge<T>);
+                 &transpose<T>, &spmv<T>, &stencil7<T>, &gemm<T, T>, &sort<T>, &exclusive_scan<T>, &select_flagged<T>,
+                 &select_above<T>, &partition_flagged<T>, &unique<T>, &run_length_encode<T>, &merge<T>);
 };
 template struct Instantiate<float>;
 template struct Instantiate<double>;

@@ -10,6 +10,8 @@
 #include <tessera/gemm.hpp>
 #include <tessera/gemv.hpp>
 #include <tessera/merge.hpp>
+#include <tessera/select_if.hpp>
+#include <tessera/unique.hpp>
 
 namespace {
 
@@ -52,6 +54,13 @@ void wants_mutable_scalar(const V&) {}
 template <tessera::ScalarOf<double> S>
 void wants_scalar_of_double(const S&) {}
 
+struct Positive {
+  bool operator()(double x) const { return x > 0; }
+};
+struct Near {
+  bool operator()(double a, double b) const { return a - b < 1; }
+};
+
 }  // namespace
 
 void calls() {
@@ -66,6 +75,9 @@ void calls() {
   Kokkos::View<float, Space> narrow("narrow");
   Kokkos::View<Kokkos::complex<double>*, Space> z("z", 4);
   std::vector<double> numbers(4);
+  Kokkos::View<bool*, Space> flags("flags", 4);
+  Kokkos::View<std::int64_t, Space> count("count");
+  Kokkos::View<std::int32_t*, Space> lengths("lengths", 4);
 #ifdef TESSERA_RIGHT_CALLS
   tessera::axpby(exec, 2.0, x, 1.0, y);
   tessera::axpby(exec, s, fixed, fixed_scalar, y);
@@ -81,6 +93,11 @@ void calls() {
   wants_mutable_scalar(s);
   wants_scalar_of_double(2);
   wants_scalar_of_double(s);
+  tessera::select(exec, fixed, flags, y, count);
+  (void)tessera::partition(exec, x, lengths, y);
+  tessera::select_if(exec, x, Positive{}, y, count);
+  tessera::unique(exec, x, y, count, Near{});
+  (void)tessera::run_length_encode(exec, x, y, lengths);
 #else
   tessera::axpby(0, 2.0, x, 1.0, y);                          // refused by: ExecutionSpace
   tessera::axpby(x, 2.0, x, 1.0, y);                          // refused by: ExecutionSpace
@@ -120,5 +137,19 @@ void calls() {
   wants_scalar(2.0);                                          // refused by: ScalarView
   wants_mutable_scalar(fixed_scalar);                         // refused by: MutableScalarView
   wants_mutable_scalar(2.0);                                  // refused by: MutableScalarView
+  (void)tessera::select(exec, numbers, flags, y);             // refused by: SelectInput
+  (void)tessera::unique(exec, tessera::conjugated(z), z);     // refused by: SelectInput
+  (void)tessera::select(exec, x, flags, fixed);               // refused by: SelectOutput
+  (void)tessera::unique(exec, x, z);                          // refused by: SelectOutput
+  (void)tessera::select(exec, x, x, y);                       // refused by: SelectFlags
+  (void)tessera::partition(exec, x, a, y);                    // refused by: SelectFlags
+  tessera::select(exec, x, flags, y, narrow);                 // refused by: SelectCount
+  tessera::unique(exec, x, y, lengths);                       // refused by: SelectCount
+  (void)tessera::select_if(exec, x, flags, y);                // refused by: SelectPredicate
+  (void)tessera::partition_if(exec, x, Near{}, y);            // refused by: SelectPredicate
+  (void)tessera::unique(exec, x, y, Positive{});              // refused by: RunEquality
+  (void)tessera::unique(exec, z, z, Near{});                  // refused by: RunEquality
+  (void)tessera::run_length_encode(exec, x, y, x);            // refused by: RunLengths
+  (void)tessera::run_length_encode(exec, x, y, flags);        // refused by: RunLengths
 #endif
 }

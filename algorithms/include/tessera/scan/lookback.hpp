@@ -2,12 +2,13 @@
 #pragma once
 
 /// \file
-/// The scan of devices: one launch, each element read once and written once. A team holds a tile in registers,
-/// publishes its total, and looks back for what comes before it (decoupled look-back: Merrill and Garland 2016). Here
-/// the looking back has two levels, tiles in their group and groups, whose sums are formed in the order of tree.hpp
-/// wherever they are found; every word of a published value carries the number of the call, so that neither fences nor
-/// a cleared memory are needed. It stands on what devices promise: a team that has begun goes on. Where teams need not
-/// begin in the order of their numbers, they draw the numbers of their tiles as they begin.
+/// The scan of devices, and the look-back that it shares with compactions: one launch, each element read once and
+/// written once. A team holds a tile in registers, publishes its total, and looks back for what comes before it
+/// (decoupled look-back: Merrill and Garland 2016). Here the looking back has two levels, tiles in their group and
+/// groups, whose sums are formed in the order of tree.hpp wherever they are found; every word of a published value
+/// carries the number of the call, so that neither fences nor a cleared memory are needed. It stands on what devices
+/// promise: a team that has begun goes on. Where teams need not begin in the order of their numbers, they draw the
+/// numbers of their tiles as they begin.
 
 #include <Kokkos_Core.hpp>
 #include <memory>
@@ -51,7 +52,7 @@ struct Published {
   }
 };
 
-/// What a stream keeps for its scans.
+/// What a stream keeps for its scans and compactions.
 template <class Space>
 class ScanWorkspace {
  public:
@@ -67,6 +68,8 @@ class ScanWorkspace {
   /// The number of the call in the upper half, in the lower one of the next tile to be drawn. The team of the last tile
   /// begins the next call.
   [[nodiscard]] std::uint64_t* ticket() const { return m_ticket; }
+  /// 32 bytes that a kernel may leave for the next one of its call.
+  [[nodiscard]] void* note() const { return m_ticket + 4; }
   /// Room for published values. Outgrown memory is kept: a captured graph may still name it.
   [[nodiscard]] std::uint64_t* published(const Space& exec, std::size_t bytes) {
     if (bytes > m_bytes) {
@@ -100,56 +103,83 @@ class ScanWorkspace {
   std::size_t m_bytes = 0;
 };
 
-template <class Space, class Body, int Rows>
-struct ScanTiles {
-  using Shape = ScanShape<Body, Rows>;
-  using Value = typename Body::Value;
-  using Carry = typename Body::Carry;
-  using Slot = Published<Space, Carry>;
-  static constexpr int width = Shape::width, rows = Shape::rows;
+/// A value of each lane with those of the lanes below, doubling.
+template <class Space, class Body, class T>
+TESSERA_INLINE_FUNCTION T along_lanes(const Body& body, T value, int lane) {
+  for (int by = 1; by < 32; by *= 2) {
+    const T lower = warp_up<Space>(value, by);
+    if (lane >= by) value = body.join(lower, value);
+  }
+  return value;
+}
 
-  Body body;
-  index_t n, tiles;
+/// How the teams of one launch learn what comes before their tiles: a team takes a tile, publishes its total, and finds
+/// the sum of all earlier ones. A team has `Strips` rows of 32 lanes, of which each helps. Body gives first() and
+/// join(Carry, Carry).
+template <class Space, class Carry, int Strips>
+struct LookBack {
+  using Slot = Published<Space, Carry>;
+  static constexpr int width = 32;  // tiles in a group
+
+  index_t tiles;
   std::uint64_t* ticket;
   std::uint64_t* totals;  // of tiles, then what comes before each group
 
   struct Scratch {
-    Carry strips[Shape::strips];
-    Carry groups[Shape::strips];  // before this tile's: [l] is l groups before
-    Carry before, inside;         // what comes before the group `nearest` before this one; this group up to the tile
+    Carry groups[Strips];  // before this tile's: [l] is l groups before
+    Carry before, inside;  // what comes before the group `nearest` before this one; this group up to the tile
     int nearest;
     std::uint64_t drawn;  // the ticket
   };
-  static constexpr std::size_t scratch_bytes = sizeof(Scratch) + 16;
   static std::size_t published_bytes(index_t tiles) {
     const index_t groups = (tiles + width - 1) / width;
     return static_cast<std::size_t>((tiles + groups + 1) * Slot::words) * 8;
   }
 
-  /// Inclusive over the lanes, doubling.
-  template <class T>
-  TESSERA_INLINE_FUNCTION T along(T value, int lane) const {
-    for (int by = 1; by < width; by *= 2) {
-      const T lower = warp_up<Space>(value, by);
-      if (lane >= by) value = body.join(lower, value);
+  /// The tile of this team.
+  template <class Member>
+  TESSERA_INLINE_FUNCTION index_t take(const Member& team, Scratch& shared) const {
+    if constexpr (warp<Space>::teams_begin_in_order) {
+      if (team.team_rank() == 0) shared.drawn = *ticket;  // read after the next barrier
+      return team.league_rank();
+    } else {
+      if (team.team_rank() == 0) {
+        const std::uint64_t drawn = Kokkos::atomic_fetch_add(ticket, std::uint64_t{1});
+        if (static_cast<index_t>(drawn & 0xffffffffu) == tiles - 1) *ticket = ((drawn >> 32) + 1) << 32;
+        shared.drawn = drawn;
+      }
+      team.team_barrier();
+      return static_cast<index_t>(shared.drawn & 0xffffffffu);
     }
-    return value;
+  }
+  /// The number of the call, after a barrier.
+  [[nodiscard]] TESSERA_INLINE_FUNCTION static std::uint32_t call(const Scratch& shared) {
+    return static_cast<std::uint32_t>(shared.drawn >> 32);
+  }
+  /// By one thread.
+  TESSERA_INLINE_FUNCTION void publish(index_t tile, std::uint32_t call, const Carry& total) const {
+    Slot::write(totals + tile * Slot::words, call, total);
+  }
+  /// By one thread of the last tile that has found what comes before: every tile has published its total and so has
+  /// read the number of this call.
+  TESSERA_INLINE_FUNCTION void end(std::uint32_t call) const {
+    if constexpr (warp<Space>::teams_begin_in_order) *ticket = (std::uint64_t{call} + 1) << 32;
   }
 
-  /// What comes before tile `tile`. Row of lanes 0, which brings the tile's total, sums the tiles before it in its
-  /// group; the others one earlier group each; to them is added the nearest value known to come before a group.
-  template <class Member>
-  TESSERA_INLINE_FUNCTION Carry look_back(const Member& team, Scratch& shared, index_t tile, std::uint32_t call,
-                                          const Carry& total, int strip, int lane) const {
+  /// What comes before tile `tile`, once its total is published. Row of lanes 0, which brings that total, sums the
+  /// tiles before it in its group; the others one earlier group each; to them is added the nearest value known to come
+  /// before a group. A barrier of the team is within.
+  template <class Body, class Member>
+  TESSERA_INLINE_FUNCTION Carry find(const Body& body, const Member& team, Scratch& shared, index_t tile,
+                                     std::uint32_t call, const Carry& total, int strip, int lane) const {
     const index_t group = tile / width;
     const int place = static_cast<int>(tile % width);
     std::uint64_t* const before_groups = totals + tiles * Slot::words;
-    if (strip == 0 && lane == 0) Slot::write(totals + tile * Slot::words, call, total);
 
     const index_t summed = group - strip, behind = group - lane;
     Carry value = total, before{};
     bool there = summed < 0 || (strip == 0 && lane >= place);
-    const bool asks = strip == 0 && lane < Shape::strips;
+    const bool asks = strip == 0 && lane < Strips;
     bool before_there = asks && behind == 0;
     if (before_there) before = body.first();
     std::uint32_t found = 0;
@@ -160,7 +190,7 @@ struct ScanTiles {
       found = warp<Space>::ballot(before_there || strip > 0);
       if (warp<Space>::ballot(there) == 0xffffffffu && found != 0) break;
     }
-    const Carry inside = along(value, lane);
+    const Carry inside = along_lanes<Space>(body, value, lane);
     if (strip == 0) {
       int nearest = 0;
       while ((found >> nearest & 1u) == 0) ++nearest;
@@ -180,6 +210,26 @@ struct ScanTiles {
     if (place > 0) carry = body.join(carry, shared.inside);
     return carry;
   }
+};
+
+template <class Space, class Body, int Rows>
+struct ScanTiles {
+  using Shape = ScanShape<Body, Rows>;
+  using Value = typename Body::Value;
+  using Carry = typename Body::Carry;
+  using Look = LookBack<Space, Carry, Shape::strips>;
+  static constexpr int width = Shape::width, rows = Shape::rows;
+  static_assert(width == Look::width);
+
+  Body body;
+  index_t n;
+  Look look;
+
+  struct Scratch {
+    Carry strips[Shape::strips];
+    typename Look::Scratch look;
+  };
+  static constexpr std::size_t scratch_bytes = sizeof(Scratch) + 16;
 
   template <bool whole, class Member>
   TESSERA_INLINE_FUNCTION void scan_tile(const Member& team, Scratch& shared, index_t tile) const {
@@ -197,23 +247,24 @@ struct ScanTiles {
     Value through[rows];  // the leaves of a row up to this one
     Carry sum{};
     for (int r = 0; r < rows; ++r) {
-      through[r] = absent(r) ? body.nothing() : along(body.template total<whole>(leaves[r], present(r)), lane);
+      through[r] = absent(r) ? body.nothing()
+                             : along_lanes<Space>(body, body.template total<whole>(leaves[r], present(r)), lane);
       const Carry all = body.widen(warp_shuffle<Space>(through[r], width - 1));
       sum = r == 0 ? all : body.join(sum, all);
     }
     if (lane == 0) shared.strips[strip] = sum;
     team.team_barrier();
-    const auto call = static_cast<std::uint32_t>(shared.drawn >> 32);
+    const std::uint32_t call = Look::call(shared.look);
     Carry total{};
     if (strip == 0) {
       total = shared.strips[0];
       for (int s = 1; s < Shape::strips; ++s) total = body.join(total, shared.strips[s]);
     }
-    Carry carry = look_back(team, shared, tile, call, total, strip, lane);
-    if (tile == tiles - 1 && rank == 0) {
+    if (strip == 0 && lane == 0) look.publish(tile, call, total);
+    Carry carry = look.find(body, team, shared.look, tile, call, total, strip, lane);
+    if (tile == look.tiles - 1 && rank == 0) {
       body.finish(body.join(carry, total));
-      // every tile has published its total and so has read the number of this call
-      if constexpr (warp<Space>::teams_begin_in_order) *ticket = (std::uint64_t{call} + 1) << 32;
+      look.end(call);
     }
     for (int s = 0; s < strip; ++s) carry = body.join(carry, shared.strips[s]);
     for (int r = 0; r < rows; ++r) {
@@ -227,18 +278,7 @@ struct ScanTiles {
 
   KOKKOS_FUNCTION void operator()(const typename Teams<Space>::member_type& team) const {
     auto& shared = *static_cast<Scratch*>(team.team_shmem().get_shmem_aligned(sizeof(Scratch), 16));
-    index_t tile = team.league_rank();
-    if constexpr (warp<Space>::teams_begin_in_order) {
-      if (team.team_rank() == 0) shared.drawn = *ticket;  // read after the next barrier
-    } else {
-      if (team.team_rank() == 0) {
-        const std::uint64_t drawn = Kokkos::atomic_fetch_add(ticket, std::uint64_t{1});
-        if (static_cast<index_t>(drawn & 0xffffffffu) == tiles - 1) *ticket = ((drawn >> 32) + 1) << 32;
-        shared.drawn = drawn;
-      }
-      team.team_barrier();
-      tile = static_cast<index_t>(shared.drawn & 0xffffffffu);
-    }
+    const index_t tile = look.take(team, shared.look);
     if ((tile + 1) * Shape::tile <= n)
       scan_tile<true>(team, shared, tile);
     else
@@ -254,9 +294,9 @@ void run_lookback(const Space& exec, const std::string& kernel_label, const Body
                                     Kokkos::LaunchBounds<Kernel::Shape::threads, Rows >= 16 ? 2 : 3>>;
   const index_t tiles = (n + Kernel::Shape::tile - 1) / Kernel::Shape::tile;
   auto& workspace = ScanWorkspace<Space>::of(exec);
-  std::uint64_t* const published = workspace.published(exec, Kernel::published_bytes(tiles));
+  std::uint64_t* const published = workspace.published(exec, Kernel::Look::published_bytes(tiles));
   auto policy = Policy(exec, tiles, Kernel::Shape::threads).set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes));
-  Kokkos::parallel_for(kernel_label, policy, Kernel{body, n, tiles, workspace.ticket(), published});
+  Kokkos::parallel_for(kernel_label, policy, Kernel{body, n, {tiles, workspace.ticket(), published}});
 }
 
 }  // namespace tessera::detail

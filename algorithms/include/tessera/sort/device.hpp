@@ -55,18 +55,6 @@ struct SortTileShape {
                 digits / Warp::width <= Warp::width);
 };
 
-/// Small numbers packed into registers, since a compiler gives each element of an array one of its own. Indices are
-/// constants once loops are unrolled.
-template <int Count, int Bits>
-struct PackedNumbers {
-  static constexpr int each = 32 / Bits;
-  std::uint32_t words[(Count + each - 1) / each] = {};
-  TESSERA_INLINE_FUNCTION void add(int i, std::uint32_t number) { words[i / each] += number << (i % each * Bits); }
-  TESSERA_INLINE_FUNCTION std::uint32_t operator[](int i) const {
-    return words[i / each] >> (i % each * Bits) & ((1u << Bits) - 1);
-  }
-};
-
 /// How a team ranks the keys of a tile by one digit. Item u of a thread stands at place(u) of the tile, so that a
 /// warp's items come in order.
 template <class Space, class Key, class Payload, SortTuning Tuning>

@@ -88,5 +88,22 @@ Peers merge(const Queue& queue, index_t a_count, const T* a, index_t b_count, co
 /// y_i = x_0 + ... + x_(i-1). T is float, double or std::int32_t.
 template <class T>
 Peers exclusive_scan(const Queue& queue, index_t n, const T* x, T* y);
+/// y_0, y_1, ... = the elements of x with a flag that is not 0, their number in `count`, in memory that the queue's
+/// kernels write. T is float or double in these.
+template <class T>
+Peers select_flagged(const Queue& queue, index_t n, const T* x, const std::uint8_t* flags, T* y, std::int64_t* count);
+/// The same of the elements above a limit.
+template <class T>
+Peers select_above(const Queue& queue, index_t n, const T* x, T limit, T* y, std::int64_t* count);
+/// The flagged ones first, then the others: in their order on hosts, in reverse on devices.
+template <class T>
+Peers partition_flagged(const Queue& queue, index_t n, const T* x, const std::uint8_t* flags, T* y,
+                        std::int64_t* count);
+/// The first of each run of equal elements.
+template <class T>
+Peers unique(const Queue& queue, index_t n, const T* x, T* y, std::int64_t* count);
+/// The same with the length of each run.
+template <class T>
+Peers run_length_encode(const Queue& queue, index_t n, const T* x, T* y, std::int32_t* lengths, std::int64_t* count);
 
 }  // namespace tessera::peers

@@ -64,6 +64,18 @@ struct Words {
     return v;
   }
 };
+
+/// Small numbers packed into registers, since a compiler gives each element of an array one of its own. Indices are
+/// constants once loops are unrolled.
+template <int Count, int Bits>
+struct PackedNumbers {
+  static constexpr int each = 32 / Bits;
+  std::uint32_t words[(Count + each - 1) / each] = {};
+  TESSERA_INLINE_FUNCTION void add(int i, std::uint32_t number) { words[i / each] += number << (i % each * Bits); }
+  TESSERA_INLINE_FUNCTION std::uint32_t operator[](int i) const {
+    return words[i / each] >> (i % each * Bits) & ((1u << Bits) - 1);
+  }
+};
 }  // namespace detail
 
 /// warp::up of a value of any size.
