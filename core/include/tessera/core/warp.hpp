@@ -11,14 +11,14 @@ namespace tessera {
 /// What the lanes of a device's warp can tell each other: Kokkos has no votes, and shuffles only as internals. Lane l
 /// of warp w is the thread of rank w * width + l of a team with vector length 1. All lanes of the warp must make a
 /// call together. The backends specialise it for their devices; hosts have none.
-///   using mask = std::uint32_t;                      // a bit a lane
+///   using mask = std::uint32_t;  // a bit a lane
 ///   static constexpr int width;
-///   template <int Bits> static mask match(unsigned);   // the lanes whose value, below 2^Bits, is this one's
+///   template <int Bits> static mask match(unsigned);        // the lanes whose value, below 2^Bits, is this one's
 ///   static std::uint32_t shuffle(std::uint32_t, int lane);  // that lane's value
-///   static std::uint32_t up(std::uint32_t, int by);    // the value of the lane `by` lower; the own one where there is
-///   none static mask ballot(bool);                          // the lanes that say yes static void sync(); // what the
-///   lanes wrote before, they see after static void count(std::uint32_t*);                 // adds 1 to a counter in
-///   the team's scratch, as an atomic
+///   static std::uint32_t up(std::uint32_t, int by);         // the value of the lane `by` lower; without one, the own
+///   static mask ballot(bool);                               // the lanes that say yes
+///   static void sync();                                     // what the lanes wrote before, they see after
+///   static void count(std::uint32_t*);                      // adds 1 to a counter in the team's scratch, atomically
 /// and of what one team writes while another reads it:
 ///   static constexpr bool teams_begin_in_order;        // teams of a launch begin in the order of their numbers
 ///   static void store(std::uint64_t* p, std::uint64_t a, std::uint64_t b);         // p[0] and p[1], soon seen by
