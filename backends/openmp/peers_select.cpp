@@ -7,12 +7,14 @@
 
 /// \file
 /// The compactions that a careful user writes by hand: each thread counts its part, the counts are summed, each thread
-/// copies its part.
+/// copies its part. No branch asks whether an element is chosen (it would be guessed wrong every other time): it is
+/// written in any case, until the last chosen one has its place.
 
 namespace tessera::peers {
 namespace {
 
-/// chosen(i) says which elements are copied, by copy(i, place).
+/// chosen(i) says which elements are copied, by copy(begin, end, place, last, rest): those of [begin, end) to the
+/// places [place, last), and in a partition the others from `rest` on.
 template <class Chosen, class Copy>
 Peers two_passes(index_t n, std::int64_t* count, const Chosen& chosen, const Copy& copy) {
   return {{"OpenMP loops", [=] {
@@ -29,8 +31,7 @@ Peers two_passes(index_t n, std::int64_t* count, const Chosen& chosen, const Cop
                index_t place = 0, all = 0;
                for (int t = 0; t <= thread; ++t) place += parts[static_cast<std::size_t>(t)];
                for (int t = 0; t <= threads; ++t) all += parts[static_cast<std::size_t>(t)];
-               const index_t first_rest = all + begin - place;
-               copy(begin, end, place, first_rest);
+               copy(begin, end, place, place + here, all + begin - place);
                if (thread == 0) *count = all;
              }
            }}};
@@ -43,18 +44,22 @@ Peers select_flagged(const Queue& /*queue*/, index_t n, const T* x, const std::u
                      std::int64_t* count) {
   return two_passes(
       n, count, [=](index_t i) { return flags[i] != 0; },
-      [=](index_t begin, index_t end, index_t place, index_t) {
-        for (index_t i = begin; i < end; ++i)
-          if (flags[i] != 0) y[place++] = x[i];
+      [=](index_t begin, index_t, index_t place, index_t last, index_t) {
+        for (index_t i = begin; place < last; ++i) {
+          y[place] = x[i];
+          place += flags[i] != 0 ? 1 : 0;
+        }
       });
 }
 template <class T>
 Peers select_above(const Queue& /*queue*/, index_t n, const T* x, T limit, T* y, std::int64_t* count) {
   return two_passes(
       n, count, [=](index_t i) { return x[i] > limit; },
-      [=](index_t begin, index_t end, index_t place, index_t) {
-        for (index_t i = begin; i < end; ++i)
-          if (x[i] > limit) y[place++] = x[i];
+      [=](index_t begin, index_t, index_t place, index_t last, index_t) {
+        for (index_t i = begin; place < last; ++i) {
+          y[place] = x[i];
+          place += x[i] > limit ? 1 : 0;
+        }
       });
 }
 template <class T>
@@ -62,12 +67,12 @@ Peers partition_flagged(const Queue& /*queue*/, index_t n, const T* x, const std
                         std::int64_t* count) {
   return two_passes(
       n, count, [=](index_t i) { return flags[i] != 0; },
-      [=](index_t begin, index_t end, index_t place, index_t rest) {
+      [=](index_t begin, index_t end, index_t place, index_t, index_t rest) {
         for (index_t i = begin; i < end; ++i) {
-          if (flags[i] != 0)
-            y[place++] = x[i];
-          else
-            y[rest++] = x[i];
+          const index_t is_chosen = flags[i] != 0 ? 1 : 0;
+          y[rest + (place - rest) * is_chosen] = x[i];
+          place += is_chosen;
+          rest += 1 - is_chosen;
         }
       });
 }
@@ -75,9 +80,13 @@ template <class T>
 Peers unique(const Queue& /*queue*/, index_t n, const T* x, T* y, std::int64_t* count) {
   return two_passes(
       n, count, [=](index_t i) { return i == 0 || x[i - 1] != x[i]; },
-      [=](index_t begin, index_t end, index_t place, index_t) {
-        for (index_t i = begin; i < end; ++i)
-          if (i == 0 || x[i - 1] != x[i]) y[place++] = x[i];
+      [=](index_t begin, index_t, index_t place, index_t last, index_t) {
+        index_t i = begin;
+        if (i == 0 && place < last) y[place++] = x[i++];
+        for (; place < last; ++i) {
+          y[place] = x[i];
+          place += x[i - 1] != x[i] ? 1 : 0;
+        }
       });
 }
 template <class T>
@@ -85,15 +94,24 @@ Peers run_length_encode(const Queue& /*queue*/, index_t n, const T* x, T* y, std
                         std::int64_t* count) {
   return two_passes(
       n, count, [=](index_t i) { return i == 0 || x[i - 1] != x[i]; },
-      [=](index_t begin, index_t end, index_t place, index_t) {
+      [=](index_t begin, index_t end, index_t place, index_t last, index_t) {
+        // y[k] and the places where runs begin, then the lengths between these
+        const index_t first = place;
         index_t i = begin;
-        while (i < end && i > 0 && x[i - 1] == x[i]) ++i;  // the rest of a run that began earlier
-        while (i < end) {
-          const index_t first = i++;
-          while (i < n && x[i - 1] == x[i]) ++i;  // to its end, wherever that is
-          y[place] = x[first];
-          lengths[place++] = static_cast<std::int32_t>(i - first);
+        if (i == 0 && place < last) {
+          y[place] = x[i++];
+          lengths[place++] = 0;
         }
+        for (; place < last; ++i) {
+          y[place] = x[i];
+          lengths[place] = static_cast<std::int32_t>(i);
+          place += x[i - 1] != x[i] ? 1 : 0;
+        }
+        if (last == first) return;
+        for (index_t k = first; k + 1 < last; ++k) lengths[k] = lengths[k + 1] - lengths[k];
+        index_t behind = end;  // the last run, to its end, wherever that is
+        while (behind < n && x[behind - 1] == x[behind]) ++behind;
+        lengths[last - 1] = static_cast<std::int32_t>(behind - lengths[last - 1]);
       });
 }
 

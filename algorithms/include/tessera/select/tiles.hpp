@@ -267,8 +267,10 @@ void run_select_tiles(const Space& exec, const char* algorithm, const std::strin
   constexpr int fitting =
       (static_cast<int>(machine<Space>::scratch_bytes) - 16 - One::items_at) / (One::size * Job::widest);
   static_assert(fitting >= 1);
-  // few rows leave small problems more teams, many rows look back less often
-  constexpr int many = fitting < 8 ? fitting : 8, few = many < 2 ? many : 2;
+  // few rows leave small problems more teams, many rows look back less often; a thread has registers to place 64
+  // elements
+  constexpr int placed = 64 / Job::leaf, wanted = placed < 8 ? placed : 8;
+  constexpr int many = fitting < wanted ? fitting : wanted, few = many < 2 ? many : 2;
   if constexpr (Job::keeps_rest) {
     auto* const all = static_cast<index_t*>(ScanWorkspace<Space>::of(exec).note());
     run_reduction(exec, algorithm, ChosenCount<Job>{job}, job.n, all);
