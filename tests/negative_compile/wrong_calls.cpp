@@ -9,6 +9,7 @@
 #include <tessera/axpby.hpp>
 #include <tessera/gemm.hpp>
 #include <tessera/gemv.hpp>
+#include <tessera/histogram.hpp>
 
 namespace {
 
@@ -65,6 +66,9 @@ void calls() {
   Kokkos::View<float, Space> narrow("narrow");
   Kokkos::View<Kokkos::complex<double>*, Space> z("z", 4);
   std::vector<double> numbers(4);
+  Kokkos::View<int*, Space> counts("counts", 4);
+  Kokkos::View<short*, Space> shorts("shorts", 4);
+  Kokkos::View<bool*, Space> flags("flags", 4);
 #ifdef TESSERA_RIGHT_CALLS
   tessera::axpby(exec, 2.0, x, 1.0, y);
   tessera::axpby(exec, s, fixed, fixed_scalar, y);
@@ -79,6 +83,9 @@ void calls() {
   wants_mutable_scalar(s);
   wants_scalar_of_double(2);
   wants_scalar_of_double(s);
+  tessera::histogram(exec, fixed, 0, 1.5F, counts);
+  tessera::histogram(exec, shorts, -4, 4, counts, counts);
+  tessera::histogram(exec, x, fixed, counts);
 #else
   tessera::axpby(0, 2.0, x, 1.0, y);                          // refused by: ExecutionSpace
   tessera::axpby(x, 2.0, x, 1.0, y);                          // refused by: ExecutionSpace
@@ -116,5 +123,13 @@ void calls() {
   wants_scalar(2.0);                                          // refused by: ScalarView
   wants_mutable_scalar(fixed_scalar);                         // refused by: MutableScalarView
   wants_mutable_scalar(2.0);                                  // refused by: MutableScalarView
+  tessera::histogram(exec, flags, 0, 1, counts);              // refused by: HistogramElement
+  tessera::histogram(exec, z, 0, 1, counts);                  // refused by: HistogramElement
+  tessera::histogram(exec, numbers, 0, 1, counts);            // refused by: HistogramValues
+  tessera::histogram(exec, a, 0, 1, counts);                  // refused by: HistogramValues
+  tessera::histogram(exec, shorts, 0.5, 1, counts);           // refused by: HistogramLevel
+  tessera::histogram(exec, x, 0, std::string("1"), counts);   // refused by: HistogramLevel
+  tessera::histogram(exec, x, 0, 1, y);                       // refused by: HistogramCountsView
+  tessera::histogram(exec, x, 0, 1, shorts);                  // refused by: HistogramCountsView
 #endif
 }

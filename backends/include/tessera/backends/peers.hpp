@@ -82,6 +82,10 @@ Peers stencil27(const Queue& queue, index_t nx, index_t ny, index_t nz, T center
 template <class T>
 Peers sort(const Queue& queue, index_t n, const T* keys_in, T* keys_out, const std::uint32_t* values_in,
            std::uint32_t* values_out);
+/// How many x lie in each of so many even bins on [lower, upper). (T, Level): float, double, (std::int32_t,
+/// std::int32_t), (std::uint8_t, std::int32_t).
+template <class T, class Level>
+Peers histogram(const Queue& queue, index_t n, const T* x, int bins, Level lower, Level upper, std::int32_t* counts);
 /// y_i = x_0 + ... + x_(i-1). T is float, double or std::int32_t.
 template <class T>
 Peers exclusive_scan(const Queue& queue, index_t n, const T* x, T* y);
