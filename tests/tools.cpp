@@ -19,6 +19,7 @@
 #include <tessera/dot.hpp>
 #include <tessera/gemm.hpp>
 #include <tessera/gemv.hpp>
+#include <tessera/histogram.hpp>
 #include <tessera/iamax.hpp>
 #include <tessera/merge.hpp>
 #include <tessera/nrm2.hpp>
@@ -258,6 +259,21 @@ TEST_CASE("tools: merge", "[tools]") {
     const Vector a("a", n), b("b", n), out("out", 2 * n), values("values", 2 * n);
     check("merge", Returns::at_once, [&](const Space& e) { tessera::merge(e, a, b, out); });
     check("merge", Returns::at_once, [&](const Space& e) { tessera::merge_by_key(e, a, a, b, b, out, values); });
+  }
+}
+
+TEST_CASE("tools: histogram", "[tools]") {
+  for (const index_t n : sizes) {
+    const Vector x("x", n);
+    const Kokkos::View<std::int64_t*, Space> outside("outside", 3);
+    for (const index_t bins : {10, 100000}) {
+      const Kokkos::View<std::int64_t*, Space> counts("counts", bins);
+      const Vector edges("edges", bins + 1);
+      check("histogram", Returns::at_once, [&](const Space& e) { tessera::histogram(e, x, -1, 1, counts, outside); });
+      // Debug builds of hosts look at the edges
+      const auto returns = tessera::debug_checks ? Returns::host_value : Returns::at_once;
+      check("histogram", returns, [&](const Space& e) { tessera::histogram(e, x, edges, counts); });
+    }
   }
 }
 

@@ -77,6 +77,14 @@ Peers sort(const Queue&, index_t, const T*, T*, const std::uint32_t*, std::uint3
 template Peers sort(const Queue&, index_t, const std::uint32_t*, std::uint32_t*, const std::uint32_t*, std::uint32_t*);
 template Peers sort(const Queue&, index_t, const std::uint64_t*, std::uint64_t*, const std::uint32_t*, std::uint32_t*);
 
+template <class T, class Level>
+Peers histogram(const Queue&, index_t, const T*, int, Level, Level, std::int32_t*) {
+  return {};
+}
+template Peers histogram(const Queue&, index_t, const float*, int, float, float, std::int32_t*);
+template Peers histogram(const Queue&, index_t, const double*, int, double, double, std::int32_t*);
+template Peers histogram(const Queue&, index_t, const std::int32_t*, int, std::int32_t, std::int32_t, std::int32_t*);
+template Peers histogram(const Queue&, index_t, const std::uint8_t*, int, std::int32_t, std::int32_t, std::int32_t*);
 template <class T>
 Peers merge(const Queue&, index_t, const T*, index_t, const T*, T*) {
   return {};

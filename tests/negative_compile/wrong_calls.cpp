@@ -9,6 +9,7 @@
 #include <tessera/axpby.hpp>
 #include <tessera/gemm.hpp>
 #include <tessera/gemv.hpp>
+#include <tessera/histogram.hpp>
 #include <tessera/merge.hpp>
 #include <tessera/select_if.hpp>
 #include <tessera/unique.hpp>
@@ -78,6 +79,8 @@ void calls() {
   Kokkos::View<bool*, Space> flags("flags", 4);
   Kokkos::View<std::int64_t, Space> count("count");
   Kokkos::View<std::int32_t*, Space> lengths("lengths", 4);
+  Kokkos::View<int*, Space> counts("counts", 4);
+  Kokkos::View<short*, Space> shorts("shorts", 4);
 #ifdef TESSERA_RIGHT_CALLS
   tessera::axpby(exec, 2.0, x, 1.0, y);
   tessera::axpby(exec, s, fixed, fixed_scalar, y);
@@ -98,6 +101,9 @@ void calls() {
   tessera::select_if(exec, x, Positive{}, y, count);
   tessera::unique(exec, x, y, count, Near{});
   (void)tessera::run_length_encode(exec, x, y, lengths);
+  tessera::histogram(exec, fixed, 0, 1.5F, counts);
+  tessera::histogram(exec, shorts, -4, 4, counts, counts);
+  tessera::histogram(exec, x, fixed, counts);
 #else
   tessera::axpby(0, 2.0, x, 1.0, y);                          // refused by: ExecutionSpace
   tessera::axpby(x, 2.0, x, 1.0, y);                          // refused by: ExecutionSpace
@@ -151,5 +157,13 @@ void calls() {
   (void)tessera::unique(exec, z, z, Near{});                  // refused by: RunEquality
   (void)tessera::run_length_encode(exec, x, y, x);            // refused by: RunLengths
   (void)tessera::run_length_encode(exec, x, y, flags);        // refused by: RunLengths
+  tessera::histogram(exec, flags, 0, 1, counts);              // refused by: HistogramElement
+  tessera::histogram(exec, z, 0, 1, counts);                  // refused by: HistogramElement
+  tessera::histogram(exec, numbers, 0, 1, counts);            // refused by: HistogramValues
+  tessera::histogram(exec, a, 0, 1, counts);                  // refused by: HistogramValues
+  tessera::histogram(exec, shorts, 0.5, 1, counts);           // refused by: HistogramLevel
+  tessera::histogram(exec, x, 0, std::string("1"), counts);   // refused by: HistogramLevel
+  tessera::histogram(exec, x, 0, 1, y);                       // refused by: HistogramCountsView
+  tessera::histogram(exec, x, 0, 1, shorts);                  // refused by: HistogramCountsView
 #endif
 }

@@ -85,6 +85,10 @@ Peers sort(const Queue& queue, index_t n, const T* keys_in, T* keys_out, const s
 /// out = the elements of a and b, both rising, in rising order. T is float or double.
 template <class T>
 Peers merge(const Queue& queue, index_t a_count, const T* a, index_t b_count, const T* b, T* out);
+/// How many x lie in each of so many even bins on [lower, upper). (T, Level): float, double, (std::int32_t,
+/// std::int32_t), (std::uint8_t, std::int32_t).
+template <class T, class Level>
+Peers histogram(const Queue& queue, index_t n, const T* x, int bins, Level lower, Level upper, std::int32_t* counts);
 /// y_i = x_0 + ... + x_(i-1). T is float, double or std::int32_t.
 template <class T>
 Peers exclusive_scan(const Queue& queue, index_t n, const T* x, T* y);
