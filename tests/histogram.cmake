@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 tessera_test(histogram LIBRARIES tessera::histogram)
+tessera_test(gather LIBRARIES tessera::gather tessera::scatter)

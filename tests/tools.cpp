@@ -17,6 +17,7 @@
 #include <tessera/axpby.hpp>
 #include <tessera/backends/enabled.hpp>
 #include <tessera/dot.hpp>
+#include <tessera/gather.hpp>
 #include <tessera/gemm.hpp>
 #include <tessera/gemv.hpp>
 #include <tessera/histogram.hpp>
@@ -25,6 +26,7 @@
 #include <tessera/reduce.hpp>
 #include <tessera/scal.hpp>
 #include <tessera/scan.hpp>
+#include <tessera/scatter.hpp>
 #include <tessera/sort.hpp>
 #include <tessera/spmv.hpp>
 #include <tessera/stencil.hpp>
@@ -258,6 +260,20 @@ TEST_CASE("tools: histogram", "[tools]") {
       const auto returns = tessera::debug_checks ? Returns::host_value : Returns::at_once;
       check("histogram", returns, [&](const Space& e) { tessera::histogram(e, x, edges, counts); });
     }
+  }
+}
+
+TEST_CASE("tools: gather, scatter, scatter_add", "[tools]") {
+  const auto returns = tessera::debug_checks ? Returns::host_value : Returns::at_once;  // Debug hosts look at indices
+  for (const index_t n : sizes) {
+    const Vector x("x", n), y("y", n);
+    const Kokkos::View<std::int32_t*, Space> index("index", n);
+    const tessera::ScatterAddOptions portable{tessera::Determinism::portable};
+    check("gather", returns, [&](const Space& e) { tessera::gather(e, x, index, y); });
+    check("(scatter|gather)", returns, [&](const Space& e) { tessera::scatter(e, x, index, y); });
+    check("(scatter_add|gather)", returns, [&](const Space& e) { tessera::scatter_add(e, x, index, y); });
+    check("(scatter_add|sort|gather)", returns,
+          [&](const Space& e) { tessera::scatter_add(e, x, index, y, portable); });
   }
 }
 

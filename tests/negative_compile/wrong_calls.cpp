@@ -7,9 +7,11 @@
 #include <vector>
 
 #include <tessera/axpby.hpp>
+#include <tessera/gather.hpp>
 #include <tessera/gemm.hpp>
 #include <tessera/gemv.hpp>
 #include <tessera/histogram.hpp>
+#include <tessera/scatter.hpp>
 
 namespace {
 
@@ -23,6 +25,13 @@ struct FarMemory {
 
 template <class T, int Rank>
 struct FarView {};
+
+struct ThreeBytes {
+  unsigned char byte[3];
+};
+struct Packed {
+  unsigned char byte[8];
+};
 
 }  // namespace
 
@@ -69,6 +78,8 @@ void calls() {
   Kokkos::View<int*, Space> counts("counts", 4);
   Kokkos::View<short*, Space> shorts("shorts", 4);
   Kokkos::View<bool*, Space> flags("flags", 4);
+  Kokkos::View<ThreeBytes*, Space> threes("threes", 4);
+  Kokkos::View<Packed*, Space> packed("packed", 4);
 #ifdef TESSERA_RIGHT_CALLS
   tessera::axpby(exec, 2.0, x, 1.0, y);
   tessera::axpby(exec, s, fixed, fixed_scalar, y);
@@ -86,6 +97,9 @@ void calls() {
   tessera::histogram(exec, fixed, 0, 1.5F, counts);
   tessera::histogram(exec, shorts, -4, 4, counts, counts);
   tessera::histogram(exec, x, fixed, counts);
+  tessera::gather(exec, fixed, counts, y);
+  tessera::scatter(exec, z, counts, z);
+  tessera::scatter_add(exec, fixed, counts, y);
 #else
   tessera::axpby(0, 2.0, x, 1.0, y);                          // refused by: ExecutionSpace
   tessera::axpby(x, 2.0, x, 1.0, y);                          // refused by: ExecutionSpace
@@ -131,5 +145,11 @@ void calls() {
   tessera::histogram(exec, x, 0, std::string("1"), counts);   // refused by: HistogramLevel
   tessera::histogram(exec, x, 0, 1, y);                       // refused by: HistogramCountsView
   tessera::histogram(exec, x, 0, 1, shorts);                  // refused by: HistogramCountsView
+  tessera::gather(exec, threes, counts, threes);              // refused by: MovedElement
+  tessera::scatter(exec, packed, counts, packed);             // refused by: MovedElement
+  tessera::gather(exec, x, shorts, y);                        // refused by: IndexView
+  tessera::scatter_add(exec, x, y, y);                        // refused by: IndexView
+  tessera::scatter_add(exec, shorts, counts, shorts);         // refused by: ScatterAddElement
+  tessera::scatter_add(exec, flags, counts, flags);           // refused by: ScatterAddElement
 #endif
 }
