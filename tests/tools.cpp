@@ -23,6 +23,7 @@
 #include <tessera/histogram.hpp>
 #include <tessera/iamax.hpp>
 #include <tessera/nrm2.hpp>
+#include <tessera/random_fill.hpp>
 #include <tessera/reduce.hpp>
 #include <tessera/scal.hpp>
 #include <tessera/scan.hpp>
@@ -274,6 +275,14 @@ TEST_CASE("tools: gather, scatter, scatter_add", "[tools]") {
     check("(scatter_add|gather)", returns, [&](const Space& e) { tessera::scatter_add(e, x, index, y); });
     check("(scatter_add|sort|gather)", returns,
           [&](const Space& e) { tessera::scatter_add(e, x, index, y, portable); });
+  }
+}
+
+TEST_CASE("tools: random_fill", "[tools]") {
+  for (const index_t n : sizes) {
+    const Vector x("x", n);
+    check("random_fill", Returns::at_once, [&](const Space& e) { tessera::random_fill(e, x, {1, 2}); });
+    check("random_fill", Returns::at_once, [&](const Space& e) { tessera::random_normal(e, x, {1, 2}); });
   }
 }
 

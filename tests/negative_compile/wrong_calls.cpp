@@ -11,6 +11,7 @@
 #include <tessera/gemm.hpp>
 #include <tessera/gemv.hpp>
 #include <tessera/histogram.hpp>
+#include <tessera/random_fill.hpp>
 #include <tessera/scatter.hpp>
 
 namespace {
@@ -80,6 +81,7 @@ void calls() {
   Kokkos::View<bool*, Space> flags("flags", 4);
   Kokkos::View<ThreeBytes*, Space> threes("threes", 4);
   Kokkos::View<Packed*, Space> packed("packed", 4);
+  Kokkos::View<double***, Space> cube("cube", 4, 4, 4);
 #ifdef TESSERA_RIGHT_CALLS
   tessera::axpby(exec, 2.0, x, 1.0, y);
   tessera::axpby(exec, s, fixed, fixed_scalar, y);
@@ -100,6 +102,8 @@ void calls() {
   tessera::gather(exec, fixed, counts, y);
   tessera::scatter(exec, z, counts, z);
   tessera::scatter_add(exec, fixed, counts, y);
+  tessera::random_fill(exec, tessera::transposed(a), {1});
+  tessera::random_fill(exec, counts, {1, 2}, 0, 10);
 #else
   tessera::axpby(0, 2.0, x, 1.0, y);                          // refused by: ExecutionSpace
   tessera::axpby(x, 2.0, x, 1.0, y);                          // refused by: ExecutionSpace
@@ -151,5 +155,9 @@ void calls() {
   tessera::scatter_add(exec, x, y, y);                        // refused by: IndexView
   tessera::scatter_add(exec, shorts, counts, shorts);         // refused by: ScatterAddElement
   tessera::scatter_add(exec, flags, counts, flags);           // refused by: ScatterAddElement
+  tessera::random_fill(exec, fixed, {1});                     // refused by: RandomView
+  tessera::random_fill(exec, cube, {1});                      // refused by: RandomView
+  tessera::random_fill(exec, z, {1});                         // refused by: RandomElement
+  tessera::random_normal(exec, shorts, {1});                  // refused by: RandomElement
 #endif
 }
