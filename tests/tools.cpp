@@ -17,15 +17,18 @@
 #include <tessera/axpby.hpp>
 #include <tessera/backends/enabled.hpp>
 #include <tessera/dot.hpp>
+#include <tessera/gather.hpp>
 #include <tessera/gemm.hpp>
 #include <tessera/gemv.hpp>
 #include <tessera/histogram.hpp>
 #include <tessera/iamax.hpp>
 #include <tessera/merge.hpp>
 #include <tessera/nrm2.hpp>
+#include <tessera/random_fill.hpp>
 #include <tessera/reduce.hpp>
 #include <tessera/scal.hpp>
 #include <tessera/scan.hpp>
+#include <tessera/scatter.hpp>
 #include <tessera/select.hpp>
 #include <tessera/select_if.hpp>
 #include <tessera/sort.hpp>
@@ -274,6 +277,28 @@ TEST_CASE("tools: histogram", "[tools]") {
       const auto returns = tessera::debug_checks ? Returns::host_value : Returns::at_once;
       check("histogram", returns, [&](const Space& e) { tessera::histogram(e, x, edges, counts); });
     }
+  }
+}
+
+TEST_CASE("tools: gather, scatter, scatter_add", "[tools]") {
+  const auto returns = tessera::debug_checks ? Returns::host_value : Returns::at_once;  // Debug hosts look at indices
+  for (const index_t n : sizes) {
+    const Vector x("x", n), y("y", n);
+    const Kokkos::View<std::int32_t*, Space> index("index", n);
+    const tessera::ScatterAddOptions portable{tessera::Determinism::portable};
+    check("gather", returns, [&](const Space& e) { tessera::gather(e, x, index, y); });
+    check("(scatter|gather)", returns, [&](const Space& e) { tessera::scatter(e, x, index, y); });
+    check("(scatter_add|gather)", returns, [&](const Space& e) { tessera::scatter_add(e, x, index, y); });
+    check("(scatter_add|sort|gather)", returns,
+          [&](const Space& e) { tessera::scatter_add(e, x, index, y, portable); });
+  }
+}
+
+TEST_CASE("tools: random_fill", "[tools]") {
+  for (const index_t n : sizes) {
+    const Vector x("x", n);
+    check("random_fill", Returns::at_once, [&](const Space& e) { tessera::random_fill(e, x, {1, 2}); });
+    check("random_fill", Returns::at_once, [&](const Space& e) { tessera::random_normal(e, x, {1, 2}); });
   }
 }
 

@@ -77,6 +77,14 @@ Peers sort(const Queue&, index_t, const T*, T*, const std::uint32_t*, std::uint3
 template Peers sort(const Queue&, index_t, const std::uint32_t*, std::uint32_t*, const std::uint32_t*, std::uint32_t*);
 template Peers sort(const Queue&, index_t, const std::uint64_t*, std::uint64_t*, const std::uint32_t*, std::uint32_t*);
 
+template <class T>
+Peers gather(const Queue&, index_t, const T*, const std::int32_t*, T*) {
+  return {};
+}
+template <class T>
+Peers scatter_add(const Queue&, index_t, const T*, const std::int32_t*, T*) {
+  return {};
+}
 template <class T, class Level>
 Peers histogram(const Queue&, index_t, const T*, int, Level, Level, std::int32_t*) {
   return {};
@@ -120,7 +128,8 @@ struct Instantiate {
   static constexpr auto all =
       std::tuple(&axpy<T>, &scal<T>, &dot<T>, &nrm2<T>, &asum<T>, &iamax<T>, &reduce_sum<T>, &reduce_max<T>, &gemv<T>,
                  &transpose<T>, &spmv<T>, &stencil7<T>, &gemm<T, T>, &sort<T>, &exclusive_scan<T>, &select_flagged<T>,
-                 &select_above<T>, &partition_flagged<T>, &unique<T>, &run_length_encode<T>, &merge<T>);
+                 &select_above<T>, &partition_flagged<T>, &unique<T>, &run_length_encode<T>, &merge<T>, &gather<T>,
+                 &scatter_add<T>);
 };
 template struct Instantiate<float>;
 template struct Instantiate<double>;

@@ -7,12 +7,15 @@
 #include <vector>
 
 #include <tessera/axpby.hpp>
+#include <tessera/gather.hpp>
 #include <tessera/gemm.hpp>
 #include <tessera/gemv.hpp>
 #include <tessera/histogram.hpp>
 #include <tessera/merge.hpp>
 #include <tessera/select_if.hpp>
 #include <tessera/unique.hpp>
+#include <tessera/random_fill.hpp>
+#include <tessera/scatter.hpp>
 
 namespace {
 
@@ -26,6 +29,13 @@ struct FarMemory {
 
 template <class T, int Rank>
 struct FarView {};
+
+struct ThreeBytes {
+  unsigned char byte[3];
+};
+struct Packed {
+  unsigned char byte[8];
+};
 
 }  // namespace
 
@@ -81,6 +91,9 @@ void calls() {
   Kokkos::View<std::int32_t*, Space> lengths("lengths", 4);
   Kokkos::View<int*, Space> counts("counts", 4);
   Kokkos::View<short*, Space> shorts("shorts", 4);
+  Kokkos::View<ThreeBytes*, Space> threes("threes", 4);
+  Kokkos::View<Packed*, Space> packed("packed", 4);
+  Kokkos::View<double***, Space> cube("cube", 4, 4, 4);
 #ifdef TESSERA_RIGHT_CALLS
   tessera::axpby(exec, 2.0, x, 1.0, y);
   tessera::axpby(exec, s, fixed, fixed_scalar, y);
@@ -104,6 +117,11 @@ void calls() {
   tessera::histogram(exec, fixed, 0, 1.5F, counts);
   tessera::histogram(exec, shorts, -4, 4, counts, counts);
   tessera::histogram(exec, x, fixed, counts);
+  tessera::gather(exec, fixed, counts, y);
+  tessera::scatter(exec, z, counts, z);
+  tessera::scatter_add(exec, fixed, counts, y);
+  tessera::random_fill(exec, tessera::transposed(a), {1});
+  tessera::random_fill(exec, counts, {1, 2}, 0, 10);
 #else
   tessera::axpby(0, 2.0, x, 1.0, y);                          // refused by: ExecutionSpace
   tessera::axpby(x, 2.0, x, 1.0, y);                          // refused by: ExecutionSpace
@@ -165,5 +183,15 @@ void calls() {
   tessera::histogram(exec, x, 0, std::string("1"), counts);   // refused by: HistogramLevel
   tessera::histogram(exec, x, 0, 1, y);                       // refused by: HistogramCountsView
   tessera::histogram(exec, x, 0, 1, shorts);                  // refused by: HistogramCountsView
+  tessera::gather(exec, threes, counts, threes);              // refused by: MovedElement
+  tessera::scatter(exec, packed, counts, packed);             // refused by: MovedElement
+  tessera::gather(exec, x, shorts, y);                        // refused by: IndexView
+  tessera::scatter_add(exec, x, y, y);                        // refused by: IndexView
+  tessera::scatter_add(exec, shorts, counts, shorts);         // refused by: ScatterAddElement
+  tessera::scatter_add(exec, flags, counts, flags);           // refused by: ScatterAddElement
+  tessera::random_fill(exec, fixed, {1});                     // refused by: RandomView
+  tessera::random_fill(exec, cube, {1});                      // refused by: RandomView
+  tessera::random_fill(exec, z, {1});                         // refused by: RandomElement
+  tessera::random_normal(exec, shorts, {1});                  // refused by: RandomElement
 #endif
 }

@@ -7,6 +7,7 @@
 /// whose arithmetic is rounded as IEEE 754 has it, and integers are computed with in integers.
 
 #include <Kokkos_Core.hpp>
+#include <cmath>
 #include <limits>
 
 #include <tessera/histogram/problem.hpp>
@@ -90,28 +91,48 @@ struct EvenFloatBins {
     return low;
   }
 
-  /// slot() of n values, in vectors: the nearest edge decides always.
+  /// slot() of n values for hosts: estimates, then, where any needs it, the test of the nearest edge, both in vectors;
+  /// what lies outside at last one by one.
   void slots(const T* x, int n, int* found) const {
     if (searched) {
       for (int k = 0; k < n; ++k) found[k] = decided(static_cast<C>(x[k]), 0);
       return;
     }
-    const auto b = *this;  // in registers, whatever `found` points at
+    const C from = lower, factor = scale, within = reach, most = static_cast<C>(bins);
+    int unsure = 0;
+    for (int k = 0; k < n; ++k) {
+      // what lies outside, and NaN, comes to one of the ends, which are edges
+      C t = (static_cast<C>(x[k]) - from) * factor;
+      t = t > C(0) ? t : C(0);
+      t = t < most ? t : most;
+      const int i = static_cast<int>(t);
+      const C middle = (t - static_cast<C>(i)) - C(0.5);
+      const int nearest = middle > C(0) ? i + 1 : i;
+      const int sure = std::fabs(middle) <= within ? 1 : 0;
+      unsure |= sure ^ 1;
+      found[k] = sure != 0 ? i : ~nearest;
+    }
+    if (unsure == 0) return;
+    const C to = upper;
+    const double start = origin, step = width;
+    const int last = bins - 1;
+    int outside = 0;
     for (int k = 0; k < n; ++k) {
       const C v = static_cast<C>(x[k]);
-      // all of it, then choices: compilers make no vectors of floats' operations that may be left out
-      const bool from = v >= b.lower, to = v < b.upper, under = v < b.lower, at_top = v == b.upper;
-      const C product = (v - b.lower) * b.scale;
-      const C t = from & to ? product : C(0);
-      const int i = static_cast<int>(t);
-      const int nearest = t - static_cast<C>(i) > C(0.5) ? i + 1 : i;
-      C e = static_cast<C>(Kokkos::fma(static_cast<double>(nearest), b.width, b.origin));
-      e = nearest >= b.bins || e > b.upper ? b.upper : e;
-      const int inside = v < e ? nearest - 1 : nearest;
-      const int over = at_top ? b.top : b.bins + HistogramSlots::above;
-      const int not_from = b.bins + (under ? HistogramSlots::below : HistogramSlots::nan);
-      found[k] = from ? (to ? inside : over) : not_from;
+      const int nearest = found[k] ^ (found[k] >> 31);  // of ~i, i
+      // edge() without its bound, which values below upper do not need, but for the last edge
+      const C e = static_cast<C>(Kokkos::fma(static_cast<double>(nearest), step, start));
+      // comparisons as numbers: choices between floats' comparisons become branches
+      const int near = nearest - static_cast<int>(v < e);
+      const int slot = near < last ? near : last;
+      const int in = static_cast<int>(v >= from) & static_cast<int>(v < to);
+      const int decided_here = -((found[k] < 0) & in);
+      outside |= (found[k] < 0) & (in ^ 1);
+      found[k] = (slot & decided_here) | (found[k] & ~decided_here);
     }
+    if (outside == 0) return;
+    for (int k = 0; k < n; ++k)
+      if (found[k] < 0) found[k] = decided(static_cast<C>(x[k]), 0);
   }
 };
 

@@ -89,6 +89,12 @@ Peers merge(const Queue& queue, index_t a_count, const T* a, index_t b_count, co
 /// std::int32_t), (std::uint8_t, std::int32_t).
 template <class T, class Level>
 Peers histogram(const Queue& queue, index_t n, const T* x, int bins, Level lower, Level upper, std::int32_t* counts);
+/// y_i = x[index_i]. T is float or double.
+template <class T>
+Peers gather(const Queue& queue, index_t n, const T* x, const std::int32_t* index, T* y);
+/// y[index_i] += x_i, in any order; hosts only (empty elsewhere). T is float or double.
+template <class T>
+Peers scatter_add(const Queue& queue, index_t n, const T* x, const std::int32_t* index, T* y);
 /// y_i = x_0 + ... + x_(i-1). T is float, double or std::int32_t.
 template <class T>
 Peers exclusive_scan(const Queue& queue, index_t n, const T* x, T* y);
