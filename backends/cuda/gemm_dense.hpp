@@ -59,6 +59,13 @@ bool fill_dense(Gemm& g, const PlainMatrix& matrix_a, const PlainMatrix& matrix_
   return true;
 }
 
+/// A kernel's refusal in the caller's names: where C^T is computed, its A is the caller's B.
+template <class Gemm>
+std::string in_callers_names(std::string why, const Gemm& g, const PlainMatrix& a) {
+  if (g.a != a.pointer && (why.rfind("A's ", 0) == 0 || why.rfind("B's ", 0) == 0)) why[0] = why[0] == 'A' ? 'B' : 'A';
+  return why;
+}
+
 template <class Gemm, class Scalar>
 void fill_scalars(Gemm& g, const ScalarRef<Scalar>& alpha, const ScalarRef<Scalar>& beta) {
   g.alpha = alpha.value;

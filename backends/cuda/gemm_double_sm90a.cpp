@@ -22,7 +22,7 @@ Verdict double_sm90a_can_run(const DoubleProduct& product, const DeviceInfo& dev
   if (Verdict v = exactly_sm90(device); !v) return v;
   const auto g = translate(product);
   if (!g) return Verdict::no("an operand has unit stride in neither dimension");
-  if (const char* why = cuda::sm90a::double_refusal(*g)) return Verdict::no(why);
+  if (const char* why = cuda::sm90a::double_refusal(*g)) return Verdict::no(in_callers_names(why, *g, product.a));
   if (std::min(g->m, g->n) <= 64)
     return Verdict::no("64 rows or columns or fewer: the vendor's library is expected to be faster");
   // no split of K here, so that few tiles leave multiprocessors idle

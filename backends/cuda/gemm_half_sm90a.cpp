@@ -27,7 +27,7 @@ Verdict half_sm90a_can_run(const HalfProduct& product, const DeviceInfo& device)
   if (Verdict v = exactly_sm90(device); !v) return v;
   const auto g = translate(product);
   if (!g) return Verdict::no("an operand has unit stride in neither dimension");
-  if (const char* why = cuda::sm90a::refusal(*g)) return Verdict::no(why);
+  if (const char* why = cuda::sm90a::refusal(*g)) return Verdict::no(in_callers_names(why, *g, product.a));
   if (std::min(g->m, g->n) <= 64)
     return Verdict::no("64 rows or columns or fewer: the vendor's library was measured faster");
   // measured against cuBLAS on an H200: no split of K here yet, so that few tiles leave multiprocessors idle

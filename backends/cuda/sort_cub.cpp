@@ -70,8 +70,8 @@ Verdict cub_sort_can_run(const SortSignature& s) {
   if (s.n > most) return Verdict::no("CUB's counts are asked for in 32 bits, and there are 2^31 keys or more");
   if (s.flip != 0 && s.flip != std::uint64_t{1} << 31) return Verdict::no("the order is descending");
   if (s.bits[0] >= s.bits[1]) return Verdict::no("no bit is compared");
-  if (s.strides[0] != 1 || s.strides[1] != 1) return Verdict::no("the keys do not lie side by side");
   if ((s.flags & no_keys_out) != 0) return Verdict::no("the sorted keys are not asked for");
+  if (s.strides[0] != 1 || s.strides[1] != 1) return Verdict::no("the keys do not lie side by side");
   if (s.value_bytes == 0) return Verdict::yes();
   if (s.value_bytes != 4 || (s.flags & positions) != 0 || (s.flags & both_aligned) != both_aligned ||
       s.strides[2] != 1 || s.strides[3] != 1)

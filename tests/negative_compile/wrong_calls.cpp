@@ -12,10 +12,10 @@
 #include <tessera/gemv.hpp>
 #include <tessera/histogram.hpp>
 #include <tessera/merge.hpp>
-#include <tessera/select_if.hpp>
-#include <tessera/unique.hpp>
 #include <tessera/random_fill.hpp>
 #include <tessera/scatter.hpp>
+#include <tessera/select_if.hpp>
+#include <tessera/unique.hpp>
 
 namespace {
 
