@@ -114,7 +114,7 @@ tessera_app_test(gemm.table APP gemm OPTIONS --table --repetitions 2 EXIT 0 STDE
                  JSON verified=ON JSON_HAS results.table.9.gflop_per_s)
 
 # The bench: one real case, stored results, and what it refuses. Its reports are tested in bench_report.cpp.
-set(stored "${PROJECT_SOURCE_DIR}/docs/results/h200-2026-11-29.json")
+set(stored "${PROJECT_SOURCE_DIR}/docs/results/h200-2026-11-30.json")
 tessera_app_test(bench.help APP bench OPTIONS --help EXIT 0
                  STDOUT "--filter.*--set.*--list.*--from.*--json.*--csv.*--html.*--markdown.*--compare.*Examples:.*130")
 tessera_app_test(bench.list APP bench OPTIONS --list --set full --filter "dot fp64" EXIT 0 STDOUT "^dot fp64 n=")
@@ -123,11 +123,11 @@ tessera_app_test(bench.one_case APP bench OPTIONS --set full --filter "dot fp64 
                  JSON app=bench verified=ON interrupted=OFF cases_asked_for=1 results.0.verified=ON
                  JSON_HAS copy_gb_per_s results.0.ratios results.0.share_of_ceiling results.0.past_cache machine.0.name)
 tessera_app_test(bench.from APP bench OPTIONS --from ${stored} --filter 2e8 EXIT 0
-                 STDOUT "NVIDIA H200.*asum fp64 n=2e8.*cuBLAS: 1.21")
+                 STDOUT "NVIDIA H200.*asum fp64 n=2e8.*cuBLAS: 1.22")
 tessera_app_test(bench.from_csv APP bench OPTIONS --from ${stored} --csv - EXIT 0 STDOUT "\"asum fp64 n=2e8\",")
 tessera_app_test(bench.from_html APP bench OPTIONS --from ${stored} --html - EXIT 0 STDOUT "^<!DOCTYPE html>.*</html>")
 tessera_app_test(bench.from_compare APP bench OPTIONS --from ${stored} --compare ${stored} EXIT 0
-                 STDOUT "90 cases: 0 faster and 0 slower")
+                 STDOUT "128 cases: 0 faster and 0 slower")
 tessera_app_test(bench.two_to_stdout APP bench OPTIONS --from ${stored} --csv - --html - EXIT 2 STDERR "one of them")
 tessera_app_test(bench.from_nothing APP bench OPTIONS --from no/such.json EXIT 2 STDERR "no/such.json.*not be opened")
 tessera_app_test(bench.from_other APP bench OPTIONS --from "${CMAKE_CURRENT_LIST_FILE}" EXIT 2 STDERR "not JSON")
