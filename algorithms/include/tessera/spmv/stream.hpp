@@ -37,8 +37,8 @@ struct SpmvStream {
   static constexpr int most = in_flight * places - granule;  ///< entries of a chunk
   static constexpr int v_loads = in_flight / pack<Scalar>, c_loads = in_flight / pack<Ordinal>;
   static constexpr int batch = 8;  ///< terms of a row in flight
-  /// As many teams a processor as keep their registers. (Five of 8-byte entries, with more first-level cache for x, were
-  /// 4 % slower on an H200.)
+  /// As many teams a processor as keep their registers. (Five of 8-byte entries, with more first-level cache for x,
+  /// were 4 % slower on an H200.)
   static constexpr int teams_at_once = in_flight == 8 ? 7 : 6;
   using Policy = Kokkos::TeamPolicy<Space, Kokkos::IndexType<index_t>, Kokkos::LaunchBounds<places, teams_at_once>>;
   using Member = typename Policy::member_type;
