@@ -38,7 +38,7 @@ long calibrate(const Space& exec, const Prepared& prepared, std::size_t contende
 Timing summary(const std::string& name, std::vector<double>& samples) {
   std::ranges::sort(samples);
   const auto at = [&](double q) {
-    return samples[static_cast<std::size_t>(q * static_cast<double>(samples.size() - 1) + 0.5)];
+    return samples[static_cast<std::size_t>(std::lround(q * static_cast<double>(samples.size() - 1)))];
   };
   return {name, at(0.5), (at(0.75) - at(0.25)) / at(0.5)};
 }
@@ -62,6 +62,7 @@ std::vector<Timing> alternate(const Space& exec, const Prepared& prepared, const
     if (round >= 2 && std::chrono::duration<double>(Clock::now() - start).count() > effort.limit_seconds) break;
   }
   std::vector<Timing> timings;
+  timings.reserve(n);
   for (std::size_t c = 0; c < n; ++c) timings.push_back(summary(prepared.contenders.front()[c].name, samples[c]));
   return timings;
 }

@@ -10,6 +10,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <string>
+#include <type_traits>
 
 #include <tessera/core/execution.hpp>
 #include <tessera/core/machine.hpp>
@@ -123,7 +124,7 @@ struct SelectTiles {
       counts.add(r, static_cast<std::uint32_t>(Kokkos::popcount(chosen[r])));
     }
     Counts through = counts, row_totals;
-    constexpr int words = static_cast<int>(sizeof(through.words) / sizeof(through.words[0]));
+    constexpr int words = static_cast<int>(std::extent_v<decltype(through.words)>);
     for (int w = 0; w < words; ++w) {
       for (int by = 1; by < width; by *= 2) {
         const std::uint32_t lower = warp<Space>::up(through.words[w], by);
