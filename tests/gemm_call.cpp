@@ -4,7 +4,6 @@
 #include <support/gemm_checks.hpp>
 
 using Catch::Matchers::ContainsSubstring;
-using gemm_checks::Matrix;
 using gemm_checks::Storage;
 using gemm_checks::Values;
 
@@ -190,9 +189,11 @@ TEST_CASE("TESSERA_GEMM forces a path, an option overrides it", "[gemm]") {
   const Space exec;
   const auto a = filled<Kokkos::LayoutLeft>("a", 10, 10), b = filled<Kokkos::LayoutLeft>("b", 10, 10),
              c = filled<Kokkos::LayoutLeft>("c", 10, 10);
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread reads it
   REQUIRE(setenv("TESSERA_GEMM", "nonsense", 1) == 0);
   CHECK_THAT(message_of([&] { tessera::gemm(exec, 1.0, a, b, 0.0, c); }), ContainsSubstring("'nonsense'"));
   CHECK_THAT(tessera::plan_gemm(exec, a, b, c, {.path = "portable"}).path(), ContainsSubstring("portable"));
+  // NOLINTNEXTLINE(concurrency-mt-unsafe)
   REQUIRE(unsetenv("TESSERA_GEMM") == 0);
 }
 
@@ -363,7 +364,7 @@ TEST_CASE("gemm's paths besides the portable one, where the build has them", "[g
       CHECK_THAT(e.what(), ContainsSubstring("was forced and cannot run"));
       return false;
     }
-    CHECK(what == "");
+    CHECK(what.empty());
     return true;
   };
   int ran = 0, refused = 0;
