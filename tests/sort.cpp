@@ -135,6 +135,7 @@ void check_values(const std::vector<T>& keys, const std::vector<index_t>& positi
   INFO("values of " << sizeof(V) << " bytes, " << shape.text());
   const auto n = static_cast<index_t>(keys.size());
   std::vector<V> values;
+  values.reserve(keys.size());
   for (index_t i = 0; i < n; ++i) values.push_back(value_of<V>(i));
   Operand<T> k({n});
   Operand<V> v(shape);
@@ -284,6 +285,7 @@ TEST_CASE("sort by some bits of the keys", "[sort]") {
       const std::uint32_t mask =
           last - first == 32 ? ~0u : ((1u << static_cast<unsigned>(last - first)) - 1) << static_cast<unsigned>(first);
       std::vector<std::uint32_t> masked;
+      masked.reserve(keys.size());
       for (const auto k : keys) masked.push_back(first == last ? 0 : k & mask);
       for (const Order order : {Order::ascending, Order::descending}) {
         const SortOptions options{.order = order, .first_bit = first, .last_bit = last};
@@ -368,6 +370,7 @@ TEST_CASE("a plan of a sort runs in memory that the caller lends", "[sort]") {
     Operand<float> x({n});
     Operand<Bytes12> values({n});
     std::vector<Bytes12> numbers;
+    numbers.reserve(static_cast<std::size_t>(n));
     for (index_t i = 0; i < n; ++i) numbers.push_back(value_of<Bytes12>(i));
     fill(x, keys);
     fill(values, numbers);
