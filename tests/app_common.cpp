@@ -15,6 +15,7 @@
 #include <iterator>
 #include <limits>
 #include <random>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace app = tessera::app;
@@ -233,6 +234,22 @@ TEST_CASE("every character has strokes inside its line", "[picture]") {
   CHECK(app::text_width("") == 0);
 }
 
+TEST_CASE("a file that appears whole keeps links, and replaces nothing but files", "[files]") {
+  const Folder folder;
+  const fs::path target = folder.path / "target", link = folder.path / "link", pipe = folder.path / "pipe";
+  app::write_file_atomically(target, "old");
+  fs::create_symlink(target, link);
+  app::write_file_atomically(link, "new");
+  CHECK(fs::is_symlink(link));
+  CHECK(read(target) == "new");
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK_THROWS_WITH(app::write_file_atomically(pipe, "x"), ContainsSubstring("a device, a pipe"));
+  CHECK_THROWS_WITH(app::check_writable(pipe), ContainsSubstring("a device, a pipe"));
+  CHECK_THROWS_WITH(app::check_writable(folder.path), ContainsSubstring("a folder has its name"));
+  CHECK(fs::is_fifo(pipe));
+  CHECK(folder.entries() == 3);
+}
+
 TEST_CASE("files appear whole or not at all", "[files]") {
   const Folder folder;
   const fs::path path = folder.path / "result.txt";
@@ -254,7 +271,7 @@ TEST_CASE("files appear whole or not at all", "[files]") {
   CHECK_THROWS_WITH(app::write_file_atomically(folder.path / "no" / "x", "y"),
                     ContainsSubstring("no/x") && ContainsSubstring("No such file"));
   fs::create_directory(folder.path / "taken");
-  CHECK_THROWS_WITH(app::write_file_atomically(folder.path / "taken", "y"), ContainsSubstring("renamed into place"));
+  CHECK_THROWS_WITH(app::write_file_atomically(folder.path / "taken", "y"), ContainsSubstring("a folder has its name"));
   CHECK(folder.entries() == 2);
   CHECK_THROWS_WITH(app::check_writable(folder.path / "taken"), ContainsSubstring("a folder has its name"));
   CHECK_THROWS_WITH(app::make_folder(path / "below"), ContainsSubstring("could not be made"));

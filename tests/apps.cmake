@@ -129,6 +129,8 @@ tessera_app_test(bench.from_html APP bench OPTIONS --from ${stored} --html - EXI
 tessera_app_test(bench.from_compare APP bench OPTIONS --from ${stored} --compare ${stored} EXIT 0
                  STDOUT "128 cases: 0 faster and 0 slower")
 tessera_app_test(bench.two_to_stdout APP bench OPTIONS --from ${stored} --csv - --html - EXIT 2 STDERR "one of them")
+tessera_app_test(bench.twice APP bench OPTIONS --from ${stored} --csv a.out --html ./a.out EXIT 2 STDERR "named twice")
+tessera_app_test(bench.device APP bench OPTIONS --from ${stored} --csv /dev/null EXIT 2 STDERR "a device, a pipe")
 tessera_app_test(bench.from_nothing APP bench OPTIONS --from no/such.json EXIT 2 STDERR "no/such.json.*not be opened")
 tessera_app_test(bench.from_other APP bench OPTIONS --from "${CMAKE_CURRENT_LIST_FILE}" EXIT 2 STDERR "not JSON")
 tessera_app_test(bench.no_case APP bench OPTIONS --filter nothing EXIT 2 STDERR "no case.*--list")

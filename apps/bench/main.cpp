@@ -5,9 +5,12 @@
 #include <bench/run.hpp>
 #include <common/files.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <tessera/core/config.hpp>
 #include <tessera/core/error.hpp>
@@ -53,6 +56,15 @@ void check(const Options& options) {
     else
       app::check_writable(file);
   }
+  std::vector<std::filesystem::path> places;
+  for (const std::string& file : options.outputs())
+    if (file != "-") places.push_back(std::filesystem::weakly_canonical(std::filesystem::absolute(file)));
+  if (!options.from.empty() && options.from != "-")
+    places.push_back(std::filesystem::weakly_canonical(std::filesystem::absolute(options.from)));
+  std::ranges::sort(places);
+  if (const auto twice = std::ranges::adjacent_find(places); twice != places.end())
+    throw Error("tessera-bench", "file \"" + twice->string() + "\" is named twice, the last to be written would stay",
+                "each output has a name of its own, and none is --from's", "Name another file");
   if (on_stdout > 1)
     throw Error("tessera-bench", "several outputs to standard output", "one of them can go there",
                 "Name files for the others");
@@ -107,6 +119,8 @@ int go(const Options& options, char** argv) {
 
 int main(int argc, char** argv) {
   tessera::bench::Options options;
+  const CLI::Validator named(
+      [](const std::string& file) { return std::string(file.empty() ? "give a file name" : ""); }, "FILE");
   CLI::App app{
       "tessera-bench: times Tessera's algorithms against what else a user could pick, alternating in this process.\n"
       "Every case is verified before it is timed. Ratios are the peer's time over ours: above 1, ours is faster. The\n"
@@ -127,12 +141,16 @@ int main(int argc, char** argv) {
   app.add_flag("--progress", options.plan.progress, "tell the progress on standard error though that is no terminal");
   app.add_option("--from", options.from, "run nothing: take the result that --json wrote to FILE (- is standard input)")
       ->excludes(set)
-      ->excludes(rounds);
-  app.add_option("--json", options.json, "write the result to FILE, also after each case (- is standard output)");
-  app.add_option("--csv", options.csv, "write a line a contender to FILE (- is standard output)");
-  app.add_option("--html", options.html, "write a report for a browser to FILE (- is standard output)");
-  app.add_option("--markdown", options.markdown, "write a table of ratios to FILE (- is standard output)");
-  app.add_option("--compare", options.compare, "mark what moved beyond the spread since FILE, which --json wrote");
+      ->excludes(rounds)
+      ->check(named);
+  app.add_option("--json", options.json, "write the result to FILE, also after each case (- is standard output)")
+      ->check(named);
+  app.add_option("--csv", options.csv, "write a line a contender to FILE (- is standard output)")->check(named);
+  app.add_option("--html", options.html, "write a report for a browser to FILE (- is standard output)")->check(named);
+  app.add_option("--markdown", options.markdown, "write a table of ratios to FILE (- is standard output)")
+      ->check(named);
+  app.add_option("--compare", options.compare, "mark what moved beyond the spread since FILE, which --json wrote")
+      ->check(named);
   app.set_version_flag("--version", TESSERA_VERSION_STRING);
   app.footer(
       "Examples:\n"

@@ -15,7 +15,7 @@
 namespace tessera::bench {
 
 bool Result::verified() const {
-  return !interrupted && std::ranges::all_of(cases, [](const CaseResult& c) { return c.verified; });
+  return !interrupted && std::ranges::all_of(cases, [](const CaseResult& c) { return c.verified && c.ran(); });
 }
 
 namespace {

@@ -20,9 +20,25 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
+/// Where a file of this name is to be written: behind a link, what the link names. A device, a pipe or a folder is
+/// never replaced by a file.
+std::filesystem::path place_of(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto kind = std::filesystem::status(path, error).type();
+  using Type = std::filesystem::file_type;
+  if (kind != Type::not_found && kind != Type::none && kind != Type::regular)
+    throw Error("tessera::app::AtomicFile",
+                "file \"" + path.string() + "\" could not be made: " +
+                    (kind == Type::directory ? "a folder has its name" : "a device, a pipe or a socket has its name"),
+                "a name is free, or a file's that may be replaced", "Give another place, or - for standard output");
+  if (!std::filesystem::is_symlink(path, error)) return path;
+  const auto target = std::filesystem::weakly_canonical(path, error);
+  return error ? path : target;
+}
+
 }  // namespace
 
-AtomicFile::AtomicFile(std::filesystem::path path) : m_path(std::move(path)) {
+AtomicFile::AtomicFile(std::filesystem::path path) : m_path(place_of(path)) {
   std::string name = (folder_of(m_path) / ("." + m_path.filename().string() + ".XXXXXX")).string();
   m_descriptor = mkstemp(name.data());
   const int error = errno;
@@ -101,14 +117,10 @@ void make_folder(const std::filesystem::path& folder) {
 }
 
 void check_writable(const std::filesystem::path& path) {
-  const std::filesystem::path folder = folder_of(path);
-  const bool is_folder = std::filesystem::is_directory(path);
-  const bool writable = access(folder.c_str(), W_OK | X_OK) == 0;
+  const std::filesystem::path folder = folder_of(place_of(path));
+  if (access(folder.c_str(), W_OK | X_OK) == 0) return;
   const int error = errno;
-  if (writable && !is_folder) return;
-  throw Error("tessera::app::check_writable",
-              "file \"" + path.string() +
-                  "\" could not be made: " + (is_folder ? std::string("a folder has its name") : reason(error)),
+  throw Error("tessera::app::check_writable", "file \"" + path.string() + "\" could not be made: " + reason(error),
               "its folder must exist and be writable", "Make the folder, or give another place");
 }
 

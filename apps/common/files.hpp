@@ -10,10 +10,11 @@
 namespace tessera::app {
 
 /// A file that appears whole or not at all: what is written goes to a temporary name in the same folder, and
-/// commit() flushes it to the disk and renames it. Without commit() it is removed.
+/// commit() flushes it to the disk and renames it. Without commit() it is removed. A link stays and its target is
+/// replaced.
 class AtomicFile {
  public:
-  /// \throws Error where the folder cannot be written to
+  /// \throws Error where the folder cannot be written to, or the name is a device's, a pipe's or a folder's
   explicit AtomicFile(std::filesystem::path path);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
