@@ -48,7 +48,10 @@ if(TESSERA_SANITIZE MATCHES "thread" AND "OPENMP" IN_LIST TESSERA_KOKKOS_DEVICES
   file(GENERATE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/thread_sanitizer.cpp" CONTENT
     "extern \"C\" const char* __tsan_default_options() { return \"ignore_noninstrumented_modules=1\"; }\n")
   add_library(tessera_thread_sanitizer OBJECT "${CMAKE_CURRENT_BINARY_DIR}/thread_sanitizer.cpp")
-  target_link_options(tessera_thread_sanitizer INTERFACE "SHELL:-Wl,--no-as-needed ${TESSERA_ARCHER_LIBRARY} -Wl,--as-needed")
+  # found again at run time, also by programs that link nothing else from its folder
+  cmake_path(GET TESSERA_ARCHER_LIBRARY PARENT_PATH _archer_folder)
+  target_link_options(tessera_thread_sanitizer INTERFACE
+    "SHELL:-Wl,--no-as-needed ${TESSERA_ARCHER_LIBRARY} -Wl,--as-needed -Wl,-rpath,${_archer_folder}")
 endif()
 
 # Explicit instantiations, one small translation unit for each space and group of types.
