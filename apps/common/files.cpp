@@ -38,7 +38,7 @@ std::filesystem::path place_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::filesystem::path path) : m_path(place_of(path)) {
+AtomicFile::AtomicFile(const std::filesystem::path& path) : m_path(place_of(path)) {
   std::string name = (folder_of(m_path) / ("." + m_path.filename().string() + ".XXXXXX")).string();
   m_descriptor = mkstemp(name.data());
   const int error = errno;

@@ -15,7 +15,7 @@ namespace tessera::app {
 class AtomicFile {
  public:
   /// \throws Error where the folder cannot be written to, or the name is a device's, a pipe's or a folder's
-  explicit AtomicFile(std::filesystem::path path);
+  explicit AtomicFile(const std::filesystem::path& path);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
