@@ -67,8 +67,7 @@ MergeProblem<Key, Value, Before> merge_problem(const char* function, const Vecto
 /// their own order. Every bit of the keys is kept.
 /// \param exec    instance that runs it; the call returns at once and allocates nothing
 /// \param a, b    rank 1, any strides, each sorted as `before` has it (the caller's duty: of unsorted ranges some
-/// elements
-///                come twice and others not at all; nothing outside out is written)
+///                elements come twice and others not at all; nothing outside out is written)
 /// \param out     rank 1, any stride, of extent(a) + extent(b) elements; shares none with a or b
 /// \param before  KeyBefore{} (ascending), KeyBefore{true} (descending), or a user's own strict weak order
 /// \throws Error  where extents do not add up or out overlaps an input
