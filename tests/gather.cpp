@@ -27,25 +27,6 @@ T value_of(std::uint64_t i) {
   return v;
 }
 
-template <class T>
-void fill(Operand<T>& operand, const std::vector<T>& values) {
-  for (std::size_t i = 0; i < values.size(); ++i) operand.before(static_cast<index_t>(i)) = values[i];
-  operand.upload();
-}
-
-template <class T>
-void require_same(Operand<T>& found, const std::vector<T>& expected) {
-  found.download();
-  index_t wrong = 0, at = -1;
-  for (std::size_t i = 0; i < expected.size(); ++i)
-    if (!same_bits(found.after(static_cast<index_t>(i)), expected[i])) {
-      ++wrong;
-      if (at < 0) at = static_cast<index_t>(i);
-    }
-  INFO("the first wrong element is " << at);
-  REQUIRE(wrong == 0);
-}
-
 struct Strides {
   index_t x = 1, index = 1, y = 1, offset = 0;
   [[nodiscard]] std::string text() const {

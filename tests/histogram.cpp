@@ -76,12 +76,6 @@ Expected reference(const std::vector<T>& x, const std::vector<Exact<T>>& edges, 
   return r;
 }
 
-template <class T>
-void fill(Operand<T>& operand, const std::vector<T>& values) {
-  for (std::size_t i = 0; i < values.size(); ++i) operand.before(static_cast<index_t>(i)) = values[i];
-  operand.upload();
-}
-
 template <class Count>
 void require_counts(Operand<Count>& counts, const std::int64_t* expected, std::size_t n, const char* what) {
   counts.download();

@@ -101,12 +101,6 @@ Operand<T> output(const Shape& shape) {
   return Operand<T>(shape, T{});
 }
 
-template <class T>
-void fill(Operand<T>& operand, const std::vector<T>& values) {
-  for (std::size_t i = 0; i < values.size(); ++i) operand.before(static_cast<index_t>(i)) = values[i];
-  operand.upload();
-}
-
 /// Found against the elements of `source` in the order `positions`, bit for bit.
 template <class T>
 void require_ordered(Operand<T>& found, const std::vector<T>& source, const std::vector<index_t>& positions) {

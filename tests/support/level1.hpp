@@ -120,6 +120,26 @@ Operand<T> operand(const std::vector<T>& values) {
   return x;
 }
 
+/// Puts values into the first elements of an operand.
+template <class T>
+void fill(Operand<T>& operand, const std::vector<T>& values) {
+  for (std::size_t i = 0; i < values.size(); ++i) operand.before(static_cast<index_t>(i)) = values[i];
+  operand.upload();
+}
+/// An operand's elements against these, bit for bit.
+template <class T>
+void require_same(Operand<T>& found, const std::vector<T>& expected) {
+  found.download();
+  index_t wrong = 0, at = -1;
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    if (!same_bits(found.after(static_cast<index_t>(i)), expected[i])) {
+      ++wrong;
+      if (at < 0) at = static_cast<index_t>(i);
+    }
+  INFO("the first wrong element is " << at);
+  REQUIRE(wrong == 0);
+}
+
 /// A scalar that lives in the space's memory.
 template <class T>
 Kokkos::View<T, Space> in_space(const T& value) {

@@ -34,14 +34,6 @@ void run_merge(const Space& exec, const MergeProblem<Key, Value, Before>& proble
 template <class T>
 using merge_word_t = std::conditional_t<sizeof(T) == 4 && alignof(T) == 4, std::uint32_t,
                                         std::conditional_t<sizeof(T) == 8 && alignof(T) == 8, std::uint64_t, T>>;
-template <class Word, class T>
-VectorRef<Word> merge_words(const VectorRef<T>& r) {
-  VectorRef<Word> words;
-  words.pointer = reinterpret_cast<Word*>(r.pointer);
-  words.extents[0] = r.extents[0];
-  words.strides[0] = r.strides[0];
-  return words;
-}
 
 void check_merge_extents(const char* function, const char* a_name, index_t a, const char* b_name, index_t b,
                          const char* out_name, index_t out, const std::source_location& where);
@@ -99,9 +91,9 @@ void merge_by_key(const Space& exec, const AK& a_keys, const AW& a_values, const
   using Word = detail::merge_word_t<value_t<OW>>;
   auto problem = detail::merge_problem<value_t<OK>, Word>(function, const_ref(a_keys), const_ref(b_keys), ref(out_keys),
                                                           before, where);
-  problem.a_values = detail::merge_words<const Word>(const_ref(a_values));
-  problem.b_values = detail::merge_words<const Word>(const_ref(b_values));
-  problem.out_values = detail::merge_words<Word>(ref(out_values));
+  problem.a_values = as_words<const Word>(const_ref(a_values));
+  problem.b_values = as_words<const Word>(const_ref(b_values));
+  problem.out_values = as_words<Word>(ref(out_values));
   detail::check_same_extents(function, "a_keys", detail::box(problem.a), "a_values", detail::box(problem.a_values),
                              where);
   detail::check_same_extents(function, "b_keys", detail::box(problem.b), "b_values", detail::box(problem.b_values),

@@ -57,7 +57,7 @@ template <class Word, class XV, class YV, class Choice>
 SelectProblem<Word, Choice> select_problem(std::string_view function, const XV& x, const YV& y, const Choice& choice,
                                            const std::source_location& where) {
   require_disjoint(function, "y", ref(y), "x", ref(x), where);
-  SelectProblem<Word, Choice> p{select_words<const Word>(const_ref(x)), select_words<Word>(ref(y)), choice, {}};
+  SelectProblem<Word, Choice> p{as_words<const Word>(const_ref(x)), as_words<Word>(ref(y)), choice, {}};
   return p;
 }
 template <class XV, class FV, class YV>
@@ -67,7 +67,7 @@ auto select_by_flags(std::string_view function, const XV& x, const FV& flags, co
   using Flag = select_word_t<value_t<FV>>;
   check_same_extents(function, "x", box(ref(x)), "flags", box(ref(flags)), where);
   require_disjoint(function, "y", ref(y), "flags", ref(flags), where);
-  return select_problem<Word>(function, x, y, ByFlag<Flag>{select_words<const Flag>(const_ref(flags))}, where);
+  return select_problem<Word>(function, x, y, ByFlag<Flag>{as_words<const Flag>(const_ref(flags))}, where);
 }
 struct NamedBox {
   std::string_view name;

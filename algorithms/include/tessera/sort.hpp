@@ -58,15 +58,6 @@ void check_sort_plan(const SortSignature& planned, const SortSignature& given, s
 void check_sort_positions(index_t n, index_t most, const std::source_location& where);
 void check_sort_offsets(index_t offsets, const std::source_location& where);
 
-template <class Word, class T>
-VectorRef<Word> sort_words(const VectorRef<T>& r) {
-  VectorRef<Word> words;
-  words.pointer = reinterpret_cast<Word*>(r.pointer);
-  words.extents[0] = r.extents[0];
-  words.strides[0] = r.strides[0];
-  return words;
-}
-
 /// A call's keys as words, with their order. `out` may be a null pointer of any view.
 template <class T>
 SortProblem<sort_key_t<T>> sort_problem(const char* function, const VectorRef<const T>& in, const VectorRef<T>& out,
@@ -74,8 +65,8 @@ SortProblem<sort_key_t<T>> sort_problem(const char* function, const VectorRef<co
   using Key = sort_key_t<T>;
   using Word = typename Key::word;
   SortProblem<Key> p;
-  p.keys_in = sort_words<const Word>(in);
-  p.keys_out = sort_words<Word>(out);
+  p.keys_in = as_words<const Word>(in);
+  p.keys_out = as_words<Word>(out);
   if (out.pointer != nullptr || in.extents[0] == 0) {
     check_same_extents(function, "keys_in", box(in), "keys_out", box(out), where);
     refuse_partial_overlap(function, "keys_out", box(out), "keys_in", box(in), where);
@@ -233,7 +224,7 @@ void segmented_sort(const Space& exec, const KV& keys, const OV& offsets, const 
   using Offset = std::make_signed_t<detail::sort_word_t<sizeof(value_t<OV>)>>;
   SegmentedSortProblem<Key, Offset> problem;
   problem.sort = detail::sort_problem(function, const_ref(keys), ref(keys), options, where);
-  problem.offsets = detail::sort_words<const Offset>(const_ref(offsets));
+  problem.offsets = as_words<const Offset>(const_ref(offsets));
   detail::check_sort_offsets(problem.offsets.extents[0], where);
   detail::refuse_overlap(function, "keys", detail::box(ref(keys)), "offsets", detail::box(problem.offsets), where);
   if (problem.sort.n() > 1) detail::SortEntry<Key, Space>::run_segments(exec, problem);

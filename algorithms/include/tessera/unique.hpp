@@ -50,8 +50,7 @@ void run_lengths(const Space& exec, const SelectProblem<T, FirstOfRuns<Equality>
 template <class Along = Alone, class XV, class YV, class E>
 auto runs_problem(const XV& x, const YV& y, const E& equal, const Along& along = {}) {
   using T = run_element_t<value_t<XV>, E>;
-  SelectProblem<T, FirstOfRuns<E>, Along> p{
-      select_words<const T>(const_ref(x)), select_words<T>(ref(y)), {equal}, along};
+  SelectProblem<T, FirstOfRuns<E>, Along> p{as_words<const T>(const_ref(x)), as_words<T>(ref(y)), {equal}, along};
   return p;
 }
 template <class KI, class VI, class KO, class VO, class E>
@@ -65,7 +64,7 @@ auto unique_pairs(std::string_view function, const KI& keys_in, const VI& values
   require_disjoint(function, "values_out", ref(values_out), "keys_out", ref(keys_out), where);
   using W = select_word_t<value_t<VI>>;
   return runs_problem<WithValues<W>>(keys_in, keys_out, equal,
-                                     {select_words<const W>(const_ref(values_in)), select_words<W>(ref(values_out))});
+                                     {as_words<const W>(const_ref(values_in)), as_words<W>(ref(values_out))});
 }
 template <class XV, class YV, class LV, class E>
 auto encoded_runs(std::string_view function, const XV& x, const YV& values, const LV& lengths, const E& equal,
@@ -81,7 +80,7 @@ auto encoded_runs(std::string_view function, const XV& x, const YV& values, cons
   require_disjoint(function, "values", ref(values), "x", ref(x), where);
   require_disjoint(function, "lengths", ref(lengths), "x", ref(x), where);
   require_disjoint(function, "lengths", ref(lengths), "values", ref(values), where);
-  return runs_problem<WithLengths<Length>>(x, values, equal, {select_words<Length>(ref(lengths))});
+  return runs_problem<WithLengths<Length>>(x, values, equal, {as_words<Length>(ref(lengths))});
 }
 }  // namespace detail
 

@@ -35,14 +35,7 @@ namespace detail {
 template <class T, int Rank>
 auto moved_words(const StridedRef<T, Rank>& r) {
   using Word = moved_word_t<sizeof(T)>;
-  using W = std::conditional_t<std::is_const_v<T>, const Word, Word>;
-  StridedRef<W, Rank> words;
-  words.pointer = reinterpret_cast<W*>(r.pointer);
-  for (int d = 0; d < Rank; ++d) {
-    words.extents[d] = r.extents[d];
-    words.strides[d] = r.strides[d];
-  }
-  return words;
+  return as_words<std::conditional_t<std::is_const_v<T>, const Word, Word>>(r);
 }
 
 template <class Index>

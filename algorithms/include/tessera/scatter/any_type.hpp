@@ -124,7 +124,7 @@ void scatter_add_in_order(const Space& exec, const ScatterAddProblem<T, Index>& 
   using Entry = SortEntry<Key, Space>;
   const index_t n = p.x.extents[0];
   SortProblem<Key> sort;
-  sort.keys_in = sort_words<const typename Key::word>(p.index);
+  sort.keys_in = as_words<const typename Key::word>(p.index);
   sort.keys_out.extents[0] = n;
   sort.keys_out.strides[0] = 1;
   sort.order.flip = Key::sign;

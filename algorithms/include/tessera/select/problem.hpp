@@ -73,14 +73,6 @@ struct SelectWord {
 template <class T>
 using select_word_t = typename SelectWord<T>::type;
 
-template <class Word, class T>
-[[nodiscard]] VectorRef<Word> select_words(const VectorRef<T>& r) {
-  VectorRef<Word> words;
-  words.pointer = reinterpret_cast<Word*>(r.pointer);
-  words.extents[0] = r.extents[0];
-  words.strides[0] = r.strides[0];
-  return words;
-}
 }  // namespace detail
 
 }  // namespace tessera

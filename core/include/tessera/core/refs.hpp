@@ -81,6 +81,19 @@ struct ScalarRef {
   [[nodiscard]] TESSERA_INLINE_FUNCTION bool on_host() const { return pointer == nullptr; }
 };
 
+/// The same elements as words of their size, for code that only moves them: it is then compiled once a size.
+template <class Word, class T, int Rank>
+[[nodiscard]] StridedRef<Word, Rank> as_words(const StridedRef<T, Rank>& r) {
+  static_assert(sizeof(Word) == sizeof(T));
+  StridedRef<Word, Rank> words;
+  words.pointer = reinterpret_cast<Word*>(r.pointer);
+  for (int d = 0; d < Rank; ++d) {
+    words.extents[d] = r.extents[d];
+    words.strides[d] = r.strides[d];
+  }
+  return words;
+}
+
 /// Swaps the two dimensions of a matrix reference.
 template <class T>
 [[nodiscard]] TESSERA_FUNCTION constexpr MatrixRef<T> transpose_ref(MatrixRef<T> a) {
