@@ -27,7 +27,8 @@ foreach(folder IN LISTS header_folders)
   endif()
   foreach(header IN LISTS headers)
     if((header MATCHES "backends/cuda/" AND NOT "Cuda" IN_LIST TESSERA_SPACES) OR
-       (header MATCHES "backends/hip/" AND NOT "HIP" IN_LIST TESSERA_SPACES))
+       (header MATCHES "backends/hip/" AND NOT "HIP" IN_LIST TESSERA_SPACES) OR
+       (header MATCHES "backends/openmp/gemm_cblas" AND NOT "OpenMP" IN_LIST TESSERA_SPACES))
       continue()
     endif()
     # what builds for hosts show is not compiled again for a device

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <omp.h>
+#include "threads.hpp"
 #include <vector>
 
 #include <tessera/backends/peers.hpp>
@@ -12,10 +12,10 @@ namespace tessera::peers {
 template <class T>
 Peers exclusive_scan(const Queue& /*queue*/, index_t n, const T* x, T* y) {
   return {{"OpenMP loops", [=] {
-             std::vector<T> parts(static_cast<std::size_t>(omp_get_max_threads()));
+             std::vector<T> parts(static_cast<std::size_t>(max_threads()));
 #pragma omp parallel
              {
-               const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
+               const int thread = thread_number(), threads = threads_here();
                const index_t begin = n * thread / threads, end = n * (thread + 1) / threads;
                T sum = 0;
                if (threads > 1) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <omp.h>
+#include "threads.hpp"
 #include <tuple>
 #include <vector>
 
@@ -18,10 +18,10 @@ namespace {
 template <class Chosen, class Copy>
 Peers two_passes(index_t n, std::int64_t* count, const Chosen& chosen, const Copy& copy) {
   return {{"OpenMP loops", [=] {
-             std::vector<index_t> parts(static_cast<std::size_t>(omp_get_max_threads()) + 1);
+             std::vector<index_t> parts(static_cast<std::size_t>(max_threads()) + 1);
 #pragma omp parallel
              {
-               const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
+               const int thread = thread_number(), threads = threads_here();
                const index_t begin = n * thread / threads, end = n * (thread + 1) / threads;
                index_t here = 0;
 #pragma omp simd reduction(+ : here)
