@@ -204,6 +204,25 @@ TEMPLATE_TEST_CASE("histogram of even bins", "[histogram]", TESSERA_HISTOGRAM_TY
   }
 }
 
+// bins from 0 on whose width is a power of two: all edges are exact, and so is the product that finds the bin
+TEMPLATE_TEST_CASE("histogram of whole numbers", "[histogram]", float, double, tessera::half, tessera::bfloat16) {
+  using T = TestType;
+  using L = std::numeric_limits<T>;
+  std::mt19937_64 random(37);
+  std::vector<T> x{T(-0.0F), T(0.0F), L::denorm_min(), static_cast<T>(-static_cast<float>(L::denorm_min())), L::max()};
+  if constexpr (std::is_same_v<T, double>) {
+    x.push_back(-L::denorm_min());
+    x.push_back(std::nextafter(64.0, 0.0));
+  }
+  for (int i = 0; i < 9000; ++i) x.push_back(static_cast<T>(static_cast<float>(static_cast<int>(random() % 700) - 20)));
+  for (int i = 0; i < 3000; ++i) x.push_back(static_cast<T>(static_cast<float>(random() % 5000) / 7.0F));
+  for (const float upper : {1.0F, 64.0F, 256.0F, 512.0F, 300.0F})
+    for (const int bins : {1, 64, 256, 300}) {
+      check_even<std::int32_t>(x, Level<T>(0), static_cast<Level<T>>(upper), bins, false);
+      check_even<std::int64_t>(x, Level<T>(0), static_cast<Level<T>>(upper), bins, true);
+    }
+}
+
 TEMPLATE_TEST_CASE("histogram of any strides", "[histogram]", TESSERA_HISTOGRAM_TYPES) {
   using T = TestType;
   std::mt19937_64 random(32);

@@ -33,7 +33,7 @@ struct EvenFloatBins {
   C lower, upper, scale, reach;
   double origin, width;
   int bins, top;
-  bool searched;
+  bool searched, exact;
 
   explicit EvenFloatBins(const HistogramProblem<T>& p, int count)
       : lower(p.lower),
@@ -54,6 +54,10 @@ struct EvenFloatBins {
                !(range <= static_cast<double>(std::numeric_limits<C>::max()));
     if (searched) scale = 0;
     reach = searched ? C(-1) : static_cast<C>(0.5 - error);  // -1: never within
+    // from 0 on by a power of two, products and edges are exact: whole numbers, which all are edges, need no other test
+    int exponent = 0;
+    exact = !searched && origin == 0 && bins <= 1 << 24 && std::frexp(static_cast<double>(scale), &exponent) == 0.5 &&
+            static_cast<double>(scale) * width == 1;
   }
 
   [[nodiscard]] TESSERA_INLINE_FUNCTION C edge(int i) const {
@@ -68,7 +72,9 @@ struct EvenFloatBins {
     const C t = (v - lower) * scale;
     const int i = static_cast<int>(t);
     const C middle = (t - static_cast<C>(i)) - C(0.5);
-    if (static_cast<unsigned>(i) < static_cast<unsigned>(bins) && Kokkos::fabs(middle) <= reach) return i;
+    if (static_cast<unsigned>(i) < static_cast<unsigned>(bins) &&
+        (Kokkos::fabs(middle) <= reach || (exact && v >= lower)))
+      return i;
     return decided(v, middle > 0 ? i + 1 : i);
   }
 

@@ -23,7 +23,24 @@ struct HistogramShape {
   static constexpr index_t most = index_t{1} << 31;  // values of a team: its counts have 32 bits
 };
 
-template <class T, class Space, Access access, class Bins>
+/// The slot of a byte is its value; which bin that belongs to is asked once for each of the 256, at the end.
+struct ByteSlots {
+  int bins = 256;
+  template <class T>
+  [[nodiscard]] TESSERA_INLINE_FUNCTION int slot(T value) const {
+    return static_cast<std::uint8_t>(value);
+  }
+};
+template <class T, class Bins>
+struct ByteSink {
+  Bins by;
+  HistogramSink sink;
+  TESSERA_INLINE_FUNCTION void add(index_t slot, std::uint64_t amount) const {
+    sink.add(by.slot(static_cast<T>(slot)), amount);
+  }
+};
+
+template <class T, class Space, Access access, class Bins, class Sink>
 struct HistogramTeams {
   using Policy = BoundedTeams<Space, HistogramShape::threads, HistogramShape::teams_at_once>;
   static constexpr int threads = HistogramShape::threads;
@@ -32,7 +49,7 @@ struct HistogramTeams {
   const T* x;
   index_t stride, n;
   Bins bins;
-  HistogramSink sink;
+  Sink sink;
   int slots, tables;
   bool staged;  // the edges are copied to scratch
 
@@ -106,13 +123,13 @@ struct HistogramInMemory {
   TESSERA_FUNCTION void operator()(index_t i) const { sink.add(bins.slot(x[i * stride]), 1); }
 };
 
-template <class T, class Space, class Bins>
-void histogram_on_device(const Space& exec, const HistogramProblem<T>& p, const Bins& bins, const HistogramSink& sink) {
+template <class T, class Space, class Bins, class Sink>
+void histogram_in_scratch(const Space& exec, const HistogramProblem<T>& p, const Bins& bins, const Sink& sink) {
   const T* const x = p.x.pointer;
   const index_t n = p.x.extents[0], stride = p.x.strides[0];
   constexpr auto room = static_cast<index_t>(machine<Space>::scratch_bytes) - 64;
   const auto run = [&]<Access access>(std::integral_constant<Access, access>) {
-    using Kernel = HistogramTeams<T, Space, access, Bins>;
+    using Kernel = HistogramTeams<T, Space, access, Bins, Sink>;
     using Shape = HistogramShape;
     Kernel kernel{x, stride, n, bins, sink, bins.bins + HistogramSlots::count, 1, Kernel::searches};
     const auto fits = [&] { return static_cast<index_t>(kernel.scratch()) <= room; };
@@ -130,13 +147,22 @@ void histogram_on_device(const Space& exec, const HistogramProblem<T>& p, const 
                              .set_scratch_size(0, Kokkos::PerTeam(kernel.scratch() + 16)),
                          kernel);
   };
-  if (index_t{4} * (bins.bins + index_t{HistogramSlots::count}) > room)
-    Kokkos::parallel_for("tessera::histogram::count_in_memory", Range<Space>(exec, 0, n),
-                         HistogramInMemory<T, Bins>{x, stride, bins, sink});
-  else if (unit_access<Space>(x, n > 1 ? stride : 1))
+  if (unit_access<Space>(x, n > 1 ? stride : 1))
     run(std::integral_constant<Access, Access::unit>{});
   else
     run(std::integral_constant<Access, Access::strided>{});
+}
+
+template <class T, class Space, class Bins>
+void histogram_on_device(const Space& exec, const HistogramProblem<T>& p, const Bins& bins, const HistogramSink& sink) {
+  constexpr auto room = static_cast<index_t>(machine<Space>::scratch_bytes) - 64;
+  if constexpr (sizeof(T) == 1)
+    histogram_in_scratch(exec, p, ByteSlots{}, ByteSink<T, Bins>{bins, sink});
+  else if (index_t{4} * (bins.bins + index_t{HistogramSlots::count}) <= room)
+    histogram_in_scratch(exec, p, bins, sink);
+  else
+    Kokkos::parallel_for("tessera::histogram::count_in_memory", Range<Space>(exec, 0, p.x.extents[0]),
+                         HistogramInMemory<T, Bins>{p.x.pointer, p.x.strides[0], bins, sink});
 }
 
 }  // namespace tessera::detail
