@@ -205,7 +205,7 @@ void run_tree(const Space& exec, const std::string& kernel_label, const Body& bo
       run_lookback<rows>(exec, kernel_label, body, n);
   };
   if constexpr (Body::many_rows_fit)
-    if (takes_many_rows<Body>(n)) return with(std::integral_constant<int, many_rows>{});
+    if (takes_many_rows<Body>(n)) return with(std::integral_constant<int, many_rows<Body>>{});
   with(std::integral_constant<int, few_rows>{});
 }
 

@@ -79,6 +79,15 @@ class ScanWorkspace {
     }
     return m_published;
   }
+  /// Room for what one kernel of a call leaves for the next one. Outgrown memory is kept here as well.
+  [[nodiscard]] void* room(std::size_t bytes) {
+    if (bytes > m_room_bytes) {
+      m_room_bytes = bytes > 2 * m_room_bytes ? bytes : 2 * m_room_bytes;
+      m_room = Kokkos::kokkos_malloc<typename Space::memory_space>("tessera::scan::workspace", m_room_bytes);
+      m_blocks.push_back(m_room);
+    }
+    return m_room;
+  }
 
   static ScanWorkspace& of(const Space& exec) {
     static Registry<ScanWorkspace> all("scan workspaces");
@@ -100,7 +109,8 @@ class ScanWorkspace {
   std::vector<void*> m_blocks;
   std::uint64_t* m_ticket = nullptr;
   std::uint64_t* m_published = nullptr;
-  std::size_t m_bytes = 0;
+  void* m_room = nullptr;
+  std::size_t m_bytes = 0, m_room_bytes = 0;
 };
 
 /// A value of each lane with those of the lanes below, doubling.
@@ -291,7 +301,7 @@ template <int Rows, class Space, class Body>
 void run_lookback(const Space& exec, const std::string& kernel_label, const Body& body, index_t n) {
   using Kernel = ScanTiles<Space, Body, Rows>;
   using Policy = Kokkos::TeamPolicy<Space, Kokkos::IndexType<index_t>,
-                                    Kokkos::LaunchBounds<Kernel::Shape::threads, Rows >= 16 ? 2 : 3>>;
+                                    Kokkos::LaunchBounds<Kernel::Shape::threads, (Rows > few_rows ? 2 : 3)>>;
   const index_t tiles = (n + Kernel::Shape::tile - 1) / Kernel::Shape::tile;
   auto& workspace = ScanWorkspace<Space>::of(exec);
   std::uint64_t* const published = workspace.published(exec, Kernel::Look::published_bytes(tiles));

@@ -36,10 +36,13 @@ struct ScanShape {
 };
 
 /// Few rows wait less, many rows look back less. Which of the two is part of the tree: it depends on n and the body.
-inline constexpr int few_rows = 8, many_rows = 16;
+/// Many are as many as a thread of a device has registers for.
+inline constexpr int few_rows = 8;
+template <class Body>
+inline constexpr int many_rows = sizeof(typename Body::Value) <= 4 ? 16 : 12;
 template <class Body>
 constexpr bool takes_many_rows(index_t n) {
-  return Body::many_rows_fit && n >= 512 * index_t{ScanShape<Body, many_rows>::tile};
+  return Body::many_rows_fit && n >= 512 * index_t{ScanShape<Body, many_rows<Body>>::tile};
 }
 
 }  // namespace tessera::detail
