@@ -2,57 +2,15 @@
 #include <algorithm>
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <cmath>
-#include <limits>
-#include <support/level1.hpp>
+#include <support/sorted_ranges.hpp>
 
 #include <tessera/merge.hpp>
 
-using namespace level1;
+using namespace sorted_ranges;
 using Catch::Matchers::ContainsSubstring;
 using tessera::KeyBefore;
 
 namespace {
-
-/// The order of the contract, told without the kernels' text: NaN last, zeros equal.
-template <class T>
-int rank_of(const T& a, const T& b) {
-  const auto nan = [](const T& x) { return std::isnan(static_cast<double>(x)); };
-  if (nan(a) || nan(b)) return nan(a) == nan(b) ? 0 : nan(a) ? 1 : -1;
-  return a < b ? -1 : b < a ? 1 : 0;
-}
-
-/// Few different keys or many; extremes, both zeros and NaN among them.
-template <class T>
-std::vector<T> sorted_keys(index_t n, int different, bool descending, std::mt19937_64& random) {
-  using L = std::numeric_limits<T>;
-  std::vector<T> keys;
-  for (index_t i = 0; i < n; ++i) {
-    const auto r = random();
-    if (r % 50 == 0) {
-      if constexpr (std::is_floating_point_v<T>) {
-        const T some[] = {L::infinity(), -L::infinity(), L::quiet_NaN(), T(0), -T(0), L::denorm_min()};
-        keys.push_back(some[r / 50 % 6]);
-      } else {
-        const T some[] = {L::min(), L::max(), T(0)};
-        keys.push_back(some[r / 50 % 3]);
-      }
-    } else {
-      keys.push_back(static_cast<T>(static_cast<std::int64_t>(r / 50 % static_cast<unsigned>(different)) -
-                                    (std::is_signed_v<T> ? different / 2 : 0)));
-    }
-  }
-  std::stable_sort(keys.begin(), keys.end(),
-                   [&](const T& a, const T& b) { return descending ? rank_of(b, a) < 0 : rank_of(a, b) < 0; });
-  return keys;
-}
-
-template <class T>
-Operand<T> filled(const Shape& shape, const std::vector<T>& values) {
-  Operand<T> x(shape);
-  fill(x, values);
-  return x;
-}
 
 /// Merges keys, then keys with values that tell where each stood, and compares with the standard library, bit for bit.
 template <class T, class V>
@@ -100,10 +58,11 @@ TEMPLATE_TEST_CASE("merge and merge_by_key: edges, equal keys, strides", "[merge
                    std::int64_t, std::uint32_t, std::uint64_t) {
   std::mt19937_64 random(11);
   using Long = std::conditional_t<sizeof(TestType) == 4, double, float>;
-  // tiles of devices are 2816 and 1792 elements, stretches of hosts 4096 and more
-  const index_t sizes[][2] = {{0, 0},    {0, 1},      {1, 0},       {1, 1},       {2, 5},        {1791, 1},
-                              {1, 1791}, {896, 896},  {2815, 2},    {1408, 1408}, {2816, 2816},  {0, 5000},
-                              {5000, 0}, {100, 9000}, {4096, 4095}, {20000, 13},  {30011, 40009}};
+  // tiles of devices are 5888 and 3328 elements, with values 3840 and 2304; stretches of hosts 4096 and more
+  const index_t sizes[][2] = {{0, 0},    {0, 1},       {1, 0},       {1, 1},      {2, 5},
+                              {2303, 1}, {1, 2303},    {1664, 1664}, {3327, 2},   {1920, 1920},
+                              {3841, 0}, {2944, 2944}, {5887, 0},    {0, 5889},   {5888, 5888},
+                              {5000, 0}, {100, 9000},  {4096, 4095}, {20000, 13}, {30011, 40009}};
   int turn = 0;
   for (const auto& [a, b] : sizes)
     for (const int different : {1, 3, 100000}) {

@@ -31,6 +31,7 @@
 #include <tessera/scatter.hpp>
 #include <tessera/select.hpp>
 #include <tessera/select_if.hpp>
+#include <tessera/set_operations.hpp>
 #include <tessera/sort.hpp>
 #include <tessera/spmv.hpp>
 #include <tessera/stencil.hpp>
@@ -262,6 +263,21 @@ TEST_CASE("tools: merge", "[tools]") {
     const Vector a("a", n), b("b", n), out("out", 2 * n), values("values", 2 * n);
     check("merge", Returns::at_once, [&](const Space& e) { tessera::merge(e, a, b, out); });
     check("merge", Returns::at_once, [&](const Space& e) { tessera::merge_by_key(e, a, a, b, b, out, values); });
+  }
+}
+
+TEST_CASE("tools: set operations", "[tools]") {
+  const Kokkos::View<index_t, Space> count("count");
+  for (const index_t n : sizes) {
+    const Vector a("a", n), b("b", n), out("out", 2 * n);
+    const auto with = [&](const auto& operation) {
+      check("set_operations", Returns::at_once, [&](const Space& e) { operation(e, a, b, out, count); });
+      check("set_operations", Returns::host_value, [&](const Space& e) { (void)operation(e, a, b, out); });
+    };
+    with([](const auto&... v) { return tessera::set_union(v...); });
+    with([](const auto&... v) { return tessera::set_intersection(v...); });
+    with([](const auto&... v) { return tessera::set_difference(v...); });
+    with([](const auto&... v) { return tessera::set_symmetric_difference(v...); });
   }
 }
 

@@ -98,6 +98,14 @@ Peers merge(const Queue&, index_t, const T*, index_t, const T*, T*) {
   return {};
 }
 template <class T>
+Peers set_union(const Queue&, index_t, const T*, index_t, const T*, T*) {
+  return {};
+}
+template <class T>
+Peers set_intersection(const Queue&, index_t, const T*, index_t, const T*, T*) {
+  return {};
+}
+template <class T>
 Peers exclusive_scan(const Queue&, index_t, const T*, T*) {
   return {};
 }
@@ -134,6 +142,11 @@ struct Instantiate {
 template struct Instantiate<float>;
 template struct Instantiate<double>;
 template Peers exclusive_scan(const Queue&, index_t, const std::int32_t*, std::int32_t*);
+template Peers set_union(const Queue&, index_t, const std::int32_t*, index_t, const std::int32_t*, std::int32_t*);
+template Peers set_union(const Queue&, index_t, const double*, index_t, const double*, double*);
+template Peers set_intersection(const Queue&, index_t, const std::int32_t*, index_t, const std::int32_t*,
+                                std::int32_t*);
+template Peers set_intersection(const Queue&, index_t, const double*, index_t, const double*, double*);
 template Peers gemm(const Queue&, bool, bool, index_t, index_t, index_t, half, const half*, index_t, const half*,
                     index_t, half, half*, index_t);
 template Peers gemm(const Queue&, bool, bool, index_t, index_t, index_t, bfloat16, const bfloat16*, index_t,

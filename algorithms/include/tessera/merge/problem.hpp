@@ -24,10 +24,21 @@ struct KeyBefore {
   [[nodiscard]] TESSERA_INLINE_FUNCTION static bool rises(const T& a, const T& b) {
     if constexpr (std::is_integral_v<T>)
       return a < b;
-    else
-      return a < b || (b != b && a == a);  // NOLINT(misc-redundant-expression): of a NaN they are not equal
+    else                           // two comparisons: less or not comparable, and a not the NaN
+      return !(a >= b) && a == a;  // NOLINT(misc-redundant-expression): a NaN is not equal to itself
   }
 };
+
+namespace detail {
+/// KeyBefore whose direction kernels know when they are compiled.
+template <bool Descending>
+struct FixedKeyBefore {
+  template <class T>
+  [[nodiscard]] TESSERA_INLINE_FUNCTION bool operator()(const T& a, const T& b) const {
+    return KeyBefore{Descending}(a, b);
+  }
+};
+}  // namespace detail
 
 /// Elements that move with nothing.
 struct NoValues {};

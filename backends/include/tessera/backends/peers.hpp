@@ -85,6 +85,11 @@ Peers sort(const Queue& queue, index_t n, const T* keys_in, T* keys_out, const s
 /// out = the elements of a and b, both rising, in rising order. T is float or double.
 template <class T>
 Peers merge(const Queue& queue, index_t a_count, const T* a, index_t b_count, const T* b, T* out);
+/// out = the union of a and b, both rising, or their intersection. T is std::int32_t or double.
+template <class T>
+Peers set_union(const Queue& queue, index_t a_count, const T* a, index_t b_count, const T* b, T* out);
+template <class T>
+Peers set_intersection(const Queue& queue, index_t a_count, const T* a, index_t b_count, const T* b, T* out);
 /// How many x lie in each of so many even bins on [lower, upper). (T, Level): float, double, (std::int32_t,
 /// std::int32_t), (std::uint8_t, std::int32_t).
 template <class T, class Level>
