@@ -15,6 +15,7 @@
 #include <tessera/random_fill.hpp>
 #include <tessera/scatter.hpp>
 #include <tessera/select_if.hpp>
+#include <tessera/set_operations.hpp>
 #include <tessera/unique.hpp>
 
 namespace {
@@ -100,6 +101,8 @@ void calls() {
   tessera::axpby(exec, 2, tessera::conjugated(z), 1, z);
   tessera::gemv(exec, 1.0, a, x, s, y);
   tessera::merge(exec, fixed, x, y, tessera::KeyBefore{true});
+  tessera::set_union(exec, fixed, x, y, count);
+  (void)tessera::set_symmetric_difference(exec, x, fixed, y, tessera::KeyBefore{true});
   tessera::gemm(exec, 1.0, fixed_matrix, tessera::transposed(a), s, a);
   wants_vector(fixed);
   wants_matrix(tessera::transposed(fixed_matrix));
@@ -139,6 +142,10 @@ void calls() {
   tessera::axpby(exec, 2.0, x, 1.0, FarView<double, 1>());    // refused by: AccessibleFrom
   tessera::merge(exec, fixed, x, y, std::string("<"));        // refused by: KeyOrdering
   tessera::merge(exec, z, z, z);                              // refused by: KeyOrdering
+  (void)tessera::set_union(exec, x, x, y, std::string("<"));  // refused by: KeyOrdering
+  (void)tessera::set_difference(exec, x, x, fixed);           // refused by: SetOperands
+  (void)tessera::set_union(exec, x, counts, y);               // refused by: SetOperands
+  tessera::set_intersection(exec, x, x, y, s);                // refused by: SelectCount
   tessera::gemv(exec, 1.0, a, x, 0.0, fixed);                 // refused by: MutableVectorView
   tessera::gemv(exec, 1.0, x, x, 0.0, y);                     // refused by: MatrixView
   tessera::gemm(exec, 1.0, a, x, 0.0, a);                     // refused by: MatrixView
