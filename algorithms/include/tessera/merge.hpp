@@ -14,8 +14,8 @@
 
 /// \file
 /// Merging of sorted ranges. Keys that come compiled: float, double, 32- and 64-bit integers, with values of 4 and 8
-/// bytes or without, in the order of KeyBefore. For other keys, values and orders include tessera/merge/any_type.hpp
-/// instead.
+/// bytes or without, in the order of KeyBefore. For other keys (trivially copyable, of up to 128 bytes, aligned to 16 at
+/// most), values and orders include tessera/merge/any_type.hpp instead.
 
 namespace tessera {
 
@@ -69,7 +69,7 @@ MergeProblem<Key, Value, Before> merge_problem(const char* function, const Vecto
 template <ExecutionSpace Space, VectorView AV, VectorView BV, MutableVectorView OV, class Before = KeyBefore>
   requires(AccessibleFrom<AV, Space> && AccessibleFrom<BV, Space> && AccessibleFrom<OV, Space> &&
            std::same_as<value_t<AV>, value_t<OV>> && std::same_as<value_t<BV>, value_t<OV>> &&
-           KeyOrdering<Before, value_t<OV>>)
+           KeyOrdering<Before, value_t<OV>> && std::is_trivially_copyable_v<value_t<OV>>)
 void merge(const Space& exec, const AV& a, const BV& b, const OV& out, const Before& before = {},
            std::source_location where = std::source_location::current()) {
   const auto problem = detail::merge_problem<value_t<OV>, NoValues>("tessera::merge", const_ref(a), const_ref(b),
@@ -85,7 +85,8 @@ template <ExecutionSpace Space, VectorView AK, VectorView AW, VectorView BK, Vec
            AccessibleFrom<BW, Space> && AccessibleFrom<OK, Space> && AccessibleFrom<OW, Space> &&
            std::same_as<value_t<AK>, value_t<OK>> && std::same_as<value_t<BK>, value_t<OK>> &&
            std::same_as<value_t<AW>, value_t<OW>> && std::same_as<value_t<BW>, value_t<OW>> &&
-           std::is_trivially_copyable_v<value_t<OW>> && KeyOrdering<Before, value_t<OK>>)
+           std::is_trivially_copyable_v<value_t<OW>> && KeyOrdering<Before, value_t<OK>> &&
+           std::is_trivially_copyable_v<value_t<OK>>)
 void merge_by_key(const Space& exec, const AK& a_keys, const AW& a_values, const BK& b_keys, const BW& b_values,
                   const OK& out_keys, const OW& out_values, const Before& before = {},
                   std::source_location where = std::source_location::current()) {

@@ -47,7 +47,9 @@ struct MergeTiles {
   // an odd number: threads that step through scratch side by side meet few banks; and as many as there are registers
   // for, since each thread first searches for its place in the tile
   static constexpr int threads = 256;
-  static constexpr int items = sizeof(Key) <= 4 ? (has_values ? 15 : 23) : sizeof(Key) <= 8 ? (has_values ? 9 : 13) : 5;
+  static constexpr int items = sizeof(Key) <= 4   ? (has_values ? 15 : 23)
+                               : sizeof(Key) <= 8 ? (has_values ? 9 : 13)
+                                                  : items_of_large_keys<Key>;
   static constexpr int teams_at_once = sizeof(Key) <= 4 ? 4 : 5;
   using Tile = MergeTile<Space, Key, typename Job::Order, Job::access, threads, items>;
   static constexpr int tile = Tile::tile;

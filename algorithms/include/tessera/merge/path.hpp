@@ -90,12 +90,19 @@ struct MergeSplits {
   }
 };
 
+/// Elements that a thread takes of a tile whose keys are larger than 8 bytes: 32 KiB of them a team at most.
+template <class Key>
+inline constexpr int items_of_large_keys = sizeof(Key) <= 24   ? 5
+                                           : sizeof(Key) <= 42 ? 3
+                                                               : 1;
+
 /// A tile of the merged range in a team's scratch: a's elements, then b's.
 template <class Space, class Key, class Before, Access access, int Threads, int Items>
 struct MergeTile {
   using Ranges = SortedRanges<Key, Before, access>;
   using Warp = warp<Space>;
   static constexpr int threads = Threads, items = Items, tile = Threads * Items;
+  static_assert(sizeof(Key) <= 128 && alignof(Key) <= 16, "tessera::merge: keys may have 128 bytes, aligned to 16");
   static constexpr int kept = tile + Items;  // keys in scratch: threads at the end read, and do not use, a few more
 
   /// Where the tile lies: in the merged range, in a and in b, and of how many elements.

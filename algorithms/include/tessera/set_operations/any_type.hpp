@@ -132,7 +132,7 @@ template <class Space, class Job>
 struct SetTiles {
   using Key = typename Job::Item;
   static constexpr int threads = 256, width = 32, strips = threads / width;
-  static constexpr int items = sizeof(Key) <= 4 ? 11 : sizeof(Key) <= 8 ? 9 : 5;
+  static constexpr int items = sizeof(Key) <= 4 ? 11 : sizeof(Key) <= 8 ? 9 : items_of_large_keys<Key>;
   using Tile = MergeTile<Space, Key, typename Job::Order, Job::access, threads, items>;
   static constexpr int tile = Tile::tile;
   using Look = LookBack<Space, std::uint64_t, strips>;
