@@ -14,8 +14,8 @@
 
 /// \file
 /// Merging of sorted ranges. Keys that come compiled: float, double, 32- and 64-bit integers, with values of 4 and 8
-/// bytes or without, in the order of KeyBefore. For other keys (trivially copyable, of up to 128 bytes, aligned to 16 at
-/// most), values and orders include tessera/merge/any_type.hpp instead.
+/// bytes or without, in the order of KeyBefore. For other keys (trivially copyable, of up to 128 bytes, aligned to 16
+/// at most), values and orders include tessera/merge/any_type.hpp instead.
 
 namespace tessera {
 

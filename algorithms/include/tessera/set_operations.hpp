@@ -26,8 +26,8 @@
 /// On devices a stream keeps what the teams of a call tell each other, some bytes for each few KiB of keys; a call that
 /// makes it grow allocates, every other one does not.
 ///
-/// Compiled: float, double, 32- and 64-bit integers in the order of KeyBefore. For other keys (trivially copyable, of up
-/// to 128 bytes, aligned to 16 at most) and orders include tessera/set_operations/any_type.hpp instead.
+/// Compiled: float, double, 32- and 64-bit integers in the order of KeyBefore. For other keys (trivially copyable, of
+/// up to 128 bytes, aligned to 16 at most) and orders include tessera/set_operations/any_type.hpp instead.
 
 namespace tessera {
 
