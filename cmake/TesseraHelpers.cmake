@@ -5,7 +5,7 @@ include(TesseraKokkosTarget)
 # Flags that every target of ours is compiled with (private: consumers choose their own).
 function(tessera_compile_options target)
   if(TESSERA_HOST_ARCH_FLAG)
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${TESSERA_HOST_ARCH_FLAG}>)
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${TESSERA_HOST_ARCH_FLAG}>")
   endif()
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wall> $<$<COMPILE_LANGUAGE:CXX>:-Wextra>)
   if(TESSERA_WERROR)

@@ -42,4 +42,12 @@ set(TESSERA_HOST_ARCH_FLAG "")
 if(TESSERA_HOST_ARCH AND NOT TESSERA_HOST_ARCH STREQUAL "none"
    AND (NOT TESSERA_HOST_ARCH MATCHES "^x86" OR CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$"))
   set(TESSERA_HOST_ARCH_FLAG "-march=${TESSERA_HOST_ARCH}")
+  # of processors with AVX10, clang 19's "native" names two vector lengths, and warns of that in every file
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    include(CheckCXXCompilerFlag)
+    check_cxx_compiler_flag(-Winvalid-feature-combination TESSERA_WARNS_OF_FEATURES)
+    if(TESSERA_WARNS_OF_FEATURES)
+      list(APPEND TESSERA_HOST_ARCH_FLAG -Wno-invalid-feature-combination)
+    endif()
+  endif()
 endif()
