@@ -146,6 +146,7 @@ void Checkpoint::save(const Space& exec, const State& state, const DistributedMa
         (void)read_whole(m_file, m_problem);
         m_whole = true;
       } catch (const Error&) {
+        m_whole = false;  // it does not become the previous one
       }
     }
     if (m_whole) std::filesystem::rename(m_file, previous());

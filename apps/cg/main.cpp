@@ -139,7 +139,7 @@ bool run(App& app, const Parameters& p) {
     std::optional<cg::State> resumed;
     if (!p.checkpoint.empty())
       checkpoint.emplace(p.checkpoint, cg::Problem{fingerprint, a.global_rows(), p.preconditioner}, world);
-    if (p.resume) {
+    if (p.resume && checkpoint) {
       std::string notice;
       resumed = checkpoint->load(exec, a, notice);
       if (!notice.empty()) app.print("{}\n", notice);

@@ -79,8 +79,8 @@ using File = matrix_market::Csr<double, std::int64_t, std::int64_t>;
 
 std::string entry_text(index_t i, index_t j, double value) {
   char text[96];
-  std::snprintf(text, sizeof text, "a(%lld, %lld) = %.17g", static_cast<long long>(i + 1),
-                static_cast<long long>(j + 1), value);
+  std::snprintf(text, sizeof text, "a(%lld, %lld) = %.17g", static_cast<long long>(i) + 1,
+                static_cast<long long>(j) + 1, value);
   return text;
 }
 
@@ -211,7 +211,7 @@ FileMatrix read_rows(const std::string& path, const Communicator& communicator) 
   const int ranks = communicator.size();
   a.range = block_range(a.n, ranks, communicator.rank());
   a.offsets = host_array<index_t>("host_offsets", a.rows() + 1);
-  const auto rebase = [&](HostArray<index_t> offsets) {
+  const auto rebase = [](const HostArray<index_t>& offsets) {
     const index_t base = offsets(0);
     for (std::size_t i = 0; i < offsets.extent(0); ++i) offsets(i) -= base;
   };

@@ -300,7 +300,7 @@ int App::fail(const std::string& message, int code) {
     try {
       Json json = document(false);
       json["error"] = message;
-      write_json(std::move(json));
+      write_json(json);
     } catch (const std::exception& error) {
       std::fprintf(stderr, "%s: %s\n", m_description.name.c_str(), error.what());
     }
@@ -388,7 +388,7 @@ void App::print_backend_info() {
     text += "\n";
   }
   write_text(text);
-  write_json(std::move(json));
+  write_json(json);
 }
 
 double App::timing(std::string_view name, double seconds, Work work) {

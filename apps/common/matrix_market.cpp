@@ -722,7 +722,7 @@ Buffer load(const std::string& path, const std::source_location& where) {
     const long size = std::ftell(file.get());
     // a directory answers with an absurd size, and its first read fails
     if (size > 0 && size < std::numeric_limits<long>::max()) capacity = static_cast<std::size_t>(size) + 1;
-    std::rewind(file.get());
+    if (std::fseek(file.get(), 0, SEEK_SET) != 0) cannot_read(path, errno, where);
   }
   Buffer buffer{std::make_unique_for_overwrite<char[]>(capacity), 0};
   for (;;) {
@@ -778,10 +778,11 @@ Dense<Scalar> read_dense(const std::string& path, const ReadOptions& options, st
   });
 }
 
-using std::complex;
+// what only instantiations name counts as unused
+using std::complex;  // NOLINT(misc-unused-using-decls)
 using std::int32_t;
 using std::int64_t;
-using std::source_location;
+using std::source_location;  // NOLINT(misc-unused-using-decls)
 using std::string;
 using std::string_view;
 template Csr<float, int32_t, int32_t> parse_csr(string_view, const string&, const ReadOptions&, source_location);

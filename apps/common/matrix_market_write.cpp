@@ -105,7 +105,7 @@ void put_csr(Sink& sink, const Csr<Scalar, Ordinal, Offset>& m, const WriteOptio
         const std::int64_t j = m.columns[static_cast<std::size_t>(k)];
         const Scalar* const other = rows == m.header.columns ? find(j, i) : nullptr;
         const Scalar& value = m.values[static_cast<std::size_t>(k)];
-        // a NaN equals nothing, and is let through
+        // a NaN equals nothing, and is let through; NOLINTNEXTLINE(misc-redundant-expression)
         if (!other || (*other != mirrored(value, options.symmetry) && value == value))
           throw Error(
               "tessera::matrix_market::write_csr",
@@ -196,12 +196,13 @@ void write_dense(const std::string& path, std::int64_t rows, std::int64_t column
   write_whole(path, [&](Sink& sink) { put_dense(sink, rows, columns, values, options, where); });
 }
 
-using std::complex;
+// what only instantiations name counts as unused
+using std::complex;  // NOLINT(misc-unused-using-decls)
 using std::int32_t;
 using std::int64_t;
-using std::source_location;
+using std::source_location;  // NOLINT(misc-unused-using-decls)
 using std::string;
-using std::vector;
+using std::vector;  // NOLINT(misc-unused-using-decls)
 template string format_csr(const Csr<float, int32_t, int32_t>&, const WriteOptions&, source_location);
 template void write_csr(const string&, const Csr<float, int32_t, int32_t>&, const WriteOptions&, source_location);
 template string format_csr(const Csr<float, int32_t, int64_t>&, const WriteOptions&, source_location);

@@ -358,7 +358,7 @@ std::vector<Colour> make_colour_map() {
 
 Colour colour_map(double t) {
   static const std::vector<Colour> map = make_colour_map();
-  return map[static_cast<std::size_t>(std::clamp(t, 0.0, 1.0) * (map_steps - 1) + 0.5)];
+  return map[static_cast<std::size_t>(std::lround(std::clamp(t, 0.0, 1.0) * (map_steps - 1)))];
 }
 
 Image heatmap(std::span<const double> values, int rows, int columns, const HeatmapOptions& o) {

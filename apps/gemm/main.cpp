@@ -15,6 +15,7 @@ double rate(const GemmCase& c, double seconds) { return gemm_flops(c) / seconds 
 /// The time of `path` over the chosen one's, in the same repetition; the median.
 double ratio_to(const PathResult& chosen, const PathResult& path) {
   std::vector<double> ratios;
+  ratios.reserve(chosen.seconds.size());
   for (std::size_t r = 0; r < chosen.seconds.size(); ++r) ratios.push_back(path.seconds[r] / chosen.seconds[r]);
   return spread(ratios).median;
 }
