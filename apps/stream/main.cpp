@@ -138,6 +138,7 @@ bool stream(App& app, const Options& o) {
     };
     const Spread mine = rates(our_times[k]), theirs = rates(peer_times[k]);
     std::vector<double> ratios;
+    ratios.reserve(our_times[k].size());
     for (std::size_t r = 0; r < our_times[k].size(); ++r) ratios.push_back(peer_times[k][r] / our_times[k][r]);
     const double ratio = spread(ratios).median;
     table.row({kernel_names[k], fmt::format("{:.2f}", mine.min), fmt::format("{:.2f}", mine.median),
