@@ -103,7 +103,7 @@ struct System {
     a.apply(exec, x, a.own(b));
     set(x, [](index_t) { return 0.0; });
   }
-  Outcome solve(const std::string& preconditioner, SolveOptions options = {}, State* resume = nullptr) {
+  Outcome solve(const std::string& preconditioner, const SolveOptions& options = {}, State* resume = nullptr) {
     const auto m = make_preconditioner(preconditioner, exec, rows, plan, a);
     return cg::solve(exec, a, *m, b, x, options, resume);
   }

@@ -58,7 +58,7 @@ Run cg(const Folder& folder, const std::string& options, int ranks = 1) {
   std::string command = ranks == 1 ? quoted(app) : mpiexec + " " + std::to_string(ranks) + " " + quoted(app);
   command += " " + options + " --json " + quoted(json) + " > " + quoted(text) + " 2>&1";
   Run run;
-  run.code = WEXITSTATUS(std::system(command.c_str()));
+  run.code = WEXITSTATUS(std::system(command.c_str()));  // NOLINT(concurrency-mt-unsafe): one thread
   run.text = slurp(text);
   if (std::filesystem::exists(json)) run.json = Json::parse(slurp(json));
   return run;
