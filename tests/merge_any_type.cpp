@@ -99,6 +99,7 @@ TEST_CASE("merge and set operations in an order with a state", "[merge]") {
   for (const int n : {100, 5000, 30000}) {
     const auto numbers = [&] {
       std::vector<std::int16_t> all;
+      all.reserve(static_cast<std::size_t>(n));
       for (int i = 0; i < n; ++i) all.push_back(static_cast<std::int16_t>(static_cast<int>(random() % 2001) - 1000));
       std::stable_sort(all.begin(), all.end(), before);
       return all;
