@@ -58,8 +58,7 @@ MergeProblem<Key, Value, Before> merge_problem(const char* function, const Vecto
 /// out = the elements of a and of b in their common order; stable: of equal ones those of a come first, each range's in
 /// their own order. Every bit of the keys is kept.
 /// \param exec    instance that runs it; the call returns at once. On devices a stream keeps 8 bytes for each few KiB
-/// of
-///                keys of long ranges; a call that makes that grow allocates, every other one does not
+///                of keys of long ranges; a call that makes that grow allocates, every other one does not
 /// \param a, b    rank 1, any strides, each sorted as `before` has it (the caller's duty: of unsorted ranges some
 ///                elements come twice and others not at all; nothing outside out is written)
 /// \param out     rank 1, any stride, of extent(a) + extent(b) elements; shares none with a or b

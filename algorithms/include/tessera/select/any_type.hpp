@@ -5,51 +5,32 @@
 /// select and partition for elements and flags whose sizes the library does not bring compiled: include this instead of
 /// tessera/select.hpp. What tessera/unique/any_type.hpp and tessera/select_if.hpp stand on.
 
-#include <tessera/core/instance_lock.hpp>
 #include <tessera/core/trace.hpp>
-#include <tessera/level1/reduction.hpp>
 #include <tessera/select.hpp>
+#include <tessera/select/count.hpp>
 #include <tessera/select/job.hpp>
 #include <tessera/select/stretches.hpp>
 #include <tessera/select/tiles.hpp>
 
 namespace tessera::detail {
 
-/// The count of no elements.
-struct SelectNothing {
-  index_t* count;
-  KOKKOS_FUNCTION void operator()(index_t /*only*/) const { *count = 0; }
-};
-
 /// \param kernel_label  "tessera::<algorithm>::..."
 template <bool KeepsRest, class Space, class T, class Choice, class Along>
 void run_compaction(const Space& exec, const char* algorithm, const std::string& kernel_label,
                     const SelectProblem<T, Choice, Along>& p) {
-  const auto lock = lock_instance(exec);
-  index_t* count = p.count;
-  if (p.returned != nullptr) {
-    count = p.returned;
-    if constexpr (!machine<Space>::is_host) count = static_cast<index_t*>(ReductionWorkspace<Space>::of(exec).result());
-  }
-  const auto run = [&]<Access access>(std::integral_constant<Access, access>) {
-    const SelectJob<Space, T, Choice, Along, access, KeepsRest> job(p, count);
-    if constexpr (machine<Space>::is_host)
-      run_select_stretches(exec, kernel_label, job);
+  run_counted(exec, algorithm, kernel_label, p, p.x.extents[0] > 0, [&](index_t* count) {
+    const auto run = [&]<Access access>(std::integral_constant<Access, access>) {
+      const SelectJob<Space, T, Choice, Along, access, KeepsRest> job(p, count);
+      if constexpr (machine<Space>::is_host)
+        run_select_stretches(exec, kernel_label, job);
+      else
+        run_select_tiles(exec, algorithm, kernel_label, job);
+    };
+    if (SelectJob<Space, T, Choice, Along, Access::unit, KeepsRest>::unit(p))
+      run(std::integral_constant<Access, Access::unit>{});
     else
-      run_select_tiles(exec, algorithm, kernel_label, job);
-  };
-  if (p.x.extents[0] == 0) {
-    if (count != nullptr) Kokkos::parallel_for(kernel_label, Range<Space>(exec, 0, 1), SelectNothing{count});
-  } else if (SelectJob<Space, T, Choice, Along, Access::unit, KeepsRest>::unit(p)) {
-    run(std::integral_constant<Access, Access::unit>{});
-  } else {
-    run(std::integral_constant<Access, Access::strided>{});
-  }
-  if constexpr (!machine<Space>::is_host)
-    if (p.returned != nullptr) {
-      exec.fence(label(algorithm, "count"));
-      *p.returned = *count;
-    }
+      run(std::integral_constant<Access, Access::strided>{});
+  });
 }
 
 template <class T, class Choice, class Space>

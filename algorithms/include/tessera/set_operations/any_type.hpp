@@ -13,10 +13,9 @@
 #include <Kokkos_Core.hpp>
 
 #include <tessera/backends/enabled.hpp>
-#include <tessera/core/instance_lock.hpp>
 #include <tessera/core/trace.hpp>
-#include <tessera/level1/reduction.hpp>
 #include <tessera/merge/path.hpp>
+#include <tessera/select/count.hpp>
 #include <tessera/set_operations.hpp>
 
 namespace tessera::detail {
@@ -317,37 +316,19 @@ void run_set_job(const Space& exec, const Job& job) {
   }
 }
 
-/// The count of no elements.
-struct EmptySet {
-  index_t* count;
-  KOKKOS_FUNCTION void operator()(index_t /*only*/) const { *count = 0; }
-};
-
 template <class Key, class Before, class Space>
 void run_set_operation(const Space& exec, const SetProblem<Key, Before>& p) {
   const Region region("tessera::set_operations[portable]");
-  const auto lock = lock_instance(exec);
-  index_t* count = p.count;
-  if (p.returned != nullptr) {
-    count = p.returned;
-    if constexpr (!machine<Space>::is_host) count = static_cast<index_t*>(ReductionWorkspace<Space>::of(exec).result());
-  }
   const auto dense = [](const auto& range) { return range.strides[0] == 1; };
-  if (p.a.extents[0] + p.b.extents[0] == 0) {
-    if (count != nullptr)
-      Kokkos::parallel_for(label("set_operations", "empty"), Range<Space>(exec, 0, 1), EmptySet{count});
-  } else if (dense(p.a) && dense(p.b) && dense(p.out)) {
-    with_fixed_order(p.before, [&]<class Order>(const Order& order) {
-      run_set_job(exec, SetJob<Key, Order, Access::unit>(p, order, count));
-    });
-  } else {
-    run_set_job(exec, SetJob<Key, Before, Access::strided>(p, p.before, count));
-  }
-  if constexpr (!machine<Space>::is_host)
-    if (p.returned != nullptr) {
-      exec.fence(label("set_operations", "count"));
-      *p.returned = *count;
-    }
+  run_counted(exec, "set_operations", label("set_operations", "empty"), p, p.a.extents[0] + p.b.extents[0] > 0,
+              [&](index_t* count) {
+                if (dense(p.a) && dense(p.b) && dense(p.out))
+                  with_fixed_order(p.before, [&]<class Order>(const Order& order) {
+                    run_set_job(exec, SetJob<Key, Order, Access::unit>(p, order, count));
+                  });
+                else
+                  run_set_job(exec, SetJob<Key, Before, Access::strided>(p, p.before, count));
+              });
 }
 
 }  // namespace tessera::detail
