@@ -120,6 +120,7 @@ TEST_CASE("level 1: several threads, an instance each and one shared", "[level1]
   for (const bool shared : {false, true}) {
     int wrong[threads] = {};
     std::vector<std::thread> crew;
+    crew.reserve(threads);
     for (int t = 0; t < threads; ++t)
       crew.emplace_back([&, t] {
         const Space& exec = instances[shared ? 0 : static_cast<std::size_t>(t)];

@@ -193,8 +193,8 @@ TEST_CASE("Matrix Market: numbers", "[matrix_market]") {
   CHECK(value("9007199254740993") == 9007199254740992);  // rounded to nearest
   refused(real_general + "1 1 1\n1 1 1e400\n", 3, "1 1 1e400", "beyond the range");
   refused(real_general + "1 1 1\n1 1 1" + std::string(400, '0') + "\n", 3, "1 1 1000", "beyond the range");
-  for (const std::string bad : {"abc", "1.2.3", "1,5", "0x10", "1e", "--1", "+-1", "1e5e", ".", "1/2", "\"1\"", "1d"})
-    refused(real_general + "1 1 1\n1 1 " + bad + "\n", 3, "1 1 ", "value belongs");
+  for (const char* const bad : {"abc", "1.2.3", "1,5", "0x10", "1e", "--1", "+-1", "1e5e", ".", "1/2", "\"1\"", "1d"})
+    refused((real_general + "1 1 1\n1 1 ").append(bad) + "\n", 3, "1 1 ", "value belongs");
   refused(real_general + "1 1 1\n1 1 nan\n", 3, "1 1 nan", "finite");
   refused(real_general + "1 1 1\n1 1 -inf\n", 3, "1 1 -inf", "finite");
   CHECK(std::isnan(mm::parse_csr<double, std::int32_t, std::int32_t>(real_general + "1 1 1\n1 1 nan\n", "a",
@@ -213,11 +213,12 @@ TEST_CASE("Matrix Market: numbers whatever the locale", "[matrix_market]") {
     std::string do_grouping() const override { return "\3"; }
   };
   const std::locale before = std::locale::global(std::locale(std::locale::classic(), new Comma));
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread runs
   const char* const c_locale = std::setlocale(LC_ALL, "de_DE.UTF-8");
   const auto m = read(real_general + "2000 1 1\n1500 1 1234.5\n");
   const std::string written = mm::format_csr(m);
   std::locale::global(before);
-  std::setlocale(LC_ALL, "C");
+  std::setlocale(LC_ALL, "C");  // NOLINT(concurrency-mt-unsafe): no other thread runs
   INFO("C locale with a comma: " << (c_locale ? "yes" : "not installed"));
   CHECK(m.values == std::vector<double>{1234.5});
   CHECK_THAT(written, ContainsSubstring("\n1500 1 1234.5\n"));
@@ -234,15 +235,18 @@ TEST_CASE("Matrix Market: duplicates are summed, columns sorted", "[matrix_marke
   // against a dense accumulation, with rows long enough for both ways of sorting
   std::mt19937 random(5);
   const int rows = 40, columns = 90, entries = 3000;
-  std::vector<double> dense(static_cast<std::size_t>(rows * columns));
+  const auto at = [](int i, int j) {
+    return static_cast<std::size_t>(i) * static_cast<std::size_t>(columns) + static_cast<std::size_t>(j);
+  };
+  std::vector<double> dense(at(rows, 0));
   std::vector<int> touched(dense.size());
   std::string text = real_general + "40 90 3000\n";
   for (int k = 0; k < entries; ++k) {
     // few entries in the first rows, many in the last
     const int i = static_cast<int>(std::sqrt(static_cast<double>(random() % (rows * rows))));
     const int j = static_cast<int>(random() % columns), v = static_cast<int>(random() % 19) - 9;
-    dense[static_cast<std::size_t>(i * columns + j)] += v;
-    touched[static_cast<std::size_t>(i * columns + j)] = 1;
+    dense[at(i, j)] += v;
+    touched[at(i, j)] = 1;
     text += std::to_string(i + 1) + " " + std::to_string(j + 1) + " " + std::to_string(v) + "\n";
   }
   const auto sum = read(text);
@@ -253,7 +257,7 @@ TEST_CASE("Matrix Market: duplicates are summed, columns sorted", "[matrix_marke
          ++k) {
       const int j = sum.columns[static_cast<std::size_t>(k)];
       if (k > sum.row_offsets[static_cast<std::size_t>(i)]) CHECK(j > sum.columns[static_cast<std::size_t>(k) - 1]);
-      found[static_cast<std::size_t>(i * columns + j)] = sum.values[static_cast<std::size_t>(k)];
+      found[at(i, j)] = sum.values[static_cast<std::size_t>(k)];
       ++distinct;
     }
   CHECK(found == dense);

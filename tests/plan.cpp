@@ -103,10 +103,10 @@ TEST_CASE("a path can be forced by option and by environment", "[plan]") {
              ContainsSubstring("'vendor:fast' was forced and cannot run: the size is even") &&
                  ContainsSubstring("vendor:fast, portable"));
   CHECK_THAT(message_of([&] { select({10}, hopper, "fastest"); }), ContainsSubstring("there is no path 'fastest'"));
-  REQUIRE(setenv("TESSERA_THING", "portable", 1) == 0);
+  REQUIRE(setenv("TESSERA_THING", "portable", 1) == 0);  // NOLINT(concurrency-mt-unsafe): no other thread runs
   CHECK(select({9}, hopper).path == "thing[portable]");
   CHECK(select({9}, hopper, "vendor:fast").path == "thing[vendor:fast]");
-  REQUIRE(unsetenv("TESSERA_THING") == 0);
+  REQUIRE(unsetenv("TESSERA_THING") == 0);  // NOLINT(concurrency-mt-unsafe): no other thread runs
   CHECK(select({9}, hopper).path == "thing[vendor:fast]");
 }
 
@@ -127,6 +127,7 @@ TEST_CASE("a choice is made once for each key, and again when the providers' sta
 TEST_CASE("choosing from many threads and for many problems", "[plan]") {
   const auto hopper = device(9, 0);
   std::vector<std::thread> threads;
+  threads.reserve(4);
   std::atomic<int> wrong = 0;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&] {
