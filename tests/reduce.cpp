@@ -128,7 +128,8 @@ TEMPLATE_TEST_CASE("reduce: products", "[reduce]", TESSERA_ELEMENT_TYPES) {
 TEMPLATE_TEST_CASE("reduce: smallest, largest and where", "[reduce]", TESSERA_REAL_TYPES) {
   using T = TestType;
   std::mt19937 random(7);
-  const auto check = [](const Operand<T>& x) {
+  const auto is_nan = [](T v) { return std::isnan(static_cast<double>(v)); };
+  const auto check = [&](const Operand<T>& x) {
     const index_t n = x.shape().rows;
     T low = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
     T high = std::numeric_limits<T>::has_infinity ? T(-std::numeric_limits<T>::infinity())
@@ -136,11 +137,10 @@ TEMPLATE_TEST_CASE("reduce: smallest, largest and where", "[reduce]", TESSERA_RE
     index_t low_at = -1, high_at = -1;
     for (index_t i = 0; i < n; ++i) {
       const T v = x.before(i);
-      const bool nan = v != v;
-      if (low_at < 0 || (low == low && (nan || v < low))) low = v, low_at = i;
-      if (high_at < 0 || (high == high && (nan || v > high))) high = v, high_at = i;
+      if (low_at < 0 || (!is_nan(low) && (is_nan(v) || v < low))) low = v, low_at = i;
+      if (high_at < 0 || (!is_nan(high) && (is_nan(v) || v > high))) high = v, high_at = i;
     }
-    const auto same = [](T a, T b) { return a == b || (a != a && b != b); };
+    const auto same = [&](T a, T b) { return a == b || (is_nan(a) && is_nan(b)); };
     for (const Determinism order : orders) {
       REQUIRE(same(both_ways<T>(x.vector(), Minimum{}, order), low));
       REQUIRE(same(both_ways<T>(x.vector(), Maximum{}, order), high));

@@ -12,7 +12,6 @@ using Catch::Matchers::ContainsSubstring;
 using tessera::Determinism;
 using tessera::Maximum;
 using tessera::Minimum;
-using tessera::Product;
 using tessera::Sum;
 
 namespace {

@@ -147,7 +147,7 @@ TEMPLATE_TEST_CASE("nrm2", "[nrm2]", TESSERA_FLOATING_TYPES) {
 }
 
 TEST_CASE("nrm2 neither over- nor underflows (A9)", "[nrm2]") {
-  const auto norm = [](auto values) { return tessera::nrm2(Space(), operand(values).vector()); };
+  const auto norm = [](const auto& values) { return tessera::nrm2(Space(), operand(values).vector()); };
   REQUIRE(norm(std::vector<float>{3e20F, 4e20F}) == 5e20F);
   REQUIRE(norm(std::vector<float>{3e-30F, 4e-30F}) == 5e-30F);
   REQUIRE(std::fabs(norm(std::vector<double>{3e200, 4e200}) - 5e200) <= 5e200 * 4e-16);

@@ -72,10 +72,10 @@ void check(index_t na, index_t nb, int different, bool descending, index_t strid
 TEMPLATE_TEST_CASE("set operations: edges, runs, strides", "[set_operations]", float, double, std::int32_t,
                    std::int64_t, std::uint32_t, std::uint64_t) {
   std::mt19937_64 random(71);
-  // tiles of devices are 2816 and 2304 elements, stretches of hosts 4096 and more
-  const index_t sizes[][2] = {{0, 0},       {0, 1},       {1, 0},       {1, 1},      {2, 5},        {2303, 1},
-                              {1, 2303},    {1152, 1152}, {2815, 2},    {5000, 0},   {0, 5000},     {1408, 1408},
-                              {2816, 2816}, {100, 9000},  {4096, 4095}, {20000, 13}, {30011, 40009}};
+  // tiles of devices are 5888 and 3840 elements, stretches of hosts 4096 and more
+  const index_t sizes[][2] = {{0, 0},       {0, 1},       {1, 0},       {1, 1},      {2, 5},        {3839, 1},
+                              {1, 3839},    {1920, 1920}, {5887, 2},    {9000, 0},   {0, 9000},     {2944, 2944},
+                              {5888, 5888}, {100, 15000}, {4096, 4095}, {20000, 13}, {30011, 40009}};
   int turn = 0;
   for (const auto& [na, nb] : sizes)
     for (const int different : {1, 3, 1000, 100000}) {

@@ -187,6 +187,14 @@ struct MergeTile {
                        place.count - place.a_count, first, ranges.before);
   }
 
+  /// The first element of the tile.
+  [[nodiscard]] TESSERA_INLINE_FUNCTION static const Key& first_of(const Ranges& ranges, const Place& place,
+                                                                   const Key* keys) {
+    const bool of_b =
+        place.a_count == 0 || (place.a_count < place.count && ranges.before(keys[place.a_count], keys[0]));
+    return keys[of_b ? place.a_count : 0];
+  }
+
   /// Walks `items` elements on from places i and j in scratch: f(u, takes_b, i, j, next_a, next_b) for each, which is
   /// a's at i or b's at j. Elements behind the end of the tile are a's, as they may be.
   template <class F>

@@ -5,10 +5,9 @@
 /// Set operations for keys and orders that the library does not bring compiled: include this instead of
 /// tessera/set_operations.hpp.
 ///
-/// Everything walks the path along which the two ranges would merge (merge/path.hpp). An element of a is met before
-/// those of b that equal it, so that the r-th of its run is paired if the r-th element of b from there on equals it; an
-/// element of b is met behind those of a that equal it, so that the r-th of its run is paired if the r-th element of a
-/// back from there equals it. What a thread must know to begin anywhere is how far into their runs the next two are.
+/// Everything walks the path along which the two ranges would merge (merge/path.hpp): of a run of equal elements first
+/// a's are met, then b's. The r-th of a's is paired if b's element r places on from the next one is of the run; an
+/// element of b is paired if more of a's than of b's were met. So one number is carried along: how many more.
 
 #include <Kokkos_Core.hpp>
 
@@ -21,17 +20,17 @@
 namespace tessera::detail {
 
 /// Where the run of equal elements begins that the one at `at` belongs to.
-template <class Elements, class Key, class Before>
-[[nodiscard]] TESSERA_INLINE_FUNCTION index_t run_begin(const Elements& element, index_t at, const Key& key,
-                                                        const Before& before) {
-  index_t high = at, step = 1;  // [high] is of the run
+template <class Index, class Elements, class Key, class Before>
+[[nodiscard]] TESSERA_INLINE_FUNCTION Index run_begin(const Elements& element, Index at, const Key& key,
+                                                      const Before& before) {
+  Index high = at, step = 1;  // [high] is of the run
   while (high > 0 && !before(element(high > step ? high - step : 0), key)) {
     high = high > step ? high - step : 0;
     step *= 2;
   }
-  index_t low = high > step ? high - step : 0;  // [low] is not, or the range begins there
+  Index low = high > step ? high - step : 0;  // [low] is not, or the range begins there
   while (low < high) {
-    const index_t middle = low + (high - low) / 2;
+    const Index middle = low + (high - low) / 2;
     if (before(element(middle), key))
       low = middle + 1;
     else
@@ -40,58 +39,43 @@ template <class Elements, class Key, class Before>
   return high;
 }
 
-/// How a thread judges the elements that it meets, one after the other.
-template <class Key, class Before>
+/// How a thread judges the elements that it meets, one after the other. Index holds counts of a run.
+template <class Key, class Before, class Index>
 struct SetWalker {
-  Before before;
-  SetRule rule;
-  Key last_a, last_b;      // the ones before the next
-  index_t rank_a, rank_b;  // their places in their runs
+  Key last;      // what was met last
+  Index excess;  // of its run: how many of a's were met, less those of b
 
-  /// \param a_at, b_at  give elements of the ranges
-  /// \param i, j        the next ones; `a_follows`, `b_follows`: there are such
-  template <class A, class B>
-  TESSERA_INLINE_FUNCTION SetWalker(const Before& before_, const SetRule& rule_, const A& a_at, index_t i,
-                                    bool a_follows, const B& b_at, index_t j, bool b_follows)
-      : before(before_), rule(rule_), last_a{}, last_b{}, rank_a(-1), rank_b(-1) {
-    start(a_at, i, a_follows, last_a, rank_a);
-    start(b_at, j, b_follows, last_b, rank_b);
-  }
-
-  /// Whether a's element i stays, met with j elements of b behind.
-  /// \param b_here  b's element j, where `near`
-  template <class B>
-  [[nodiscard]] TESSERA_INLINE_FUNCTION bool keeps_a(const Key& key, index_t j, index_t b_count, const Key& b_here,
-                                                     bool near, const B& b_at) {
-    rank_a = before(last_a, key) ? 0 : rank_a + 1;
-    last_a = key;
-    const index_t partner = j + rank_a;
-    const bool paired = partner < b_count && !before(key, near && rank_a == 0 ? b_here : b_at(partner));
-    return paired ? rule.paired_a : rule.lone_a;
-  }
-  /// Whether the next element of b stays, met with i elements of a behind.
-  template <class A>
-  [[nodiscard]] TESSERA_INLINE_FUNCTION bool keeps_b(const Key& key, index_t i, const A& a_at) {
-    rank_b = before(last_b, key) ? 0 : rank_b + 1;
-    last_b = key;
-    const index_t partner = i - 1 - rank_b;
-    const bool paired = partner >= 0 && !before(rank_b == 0 ? last_a : a_at(partner), key);
-    return !paired && rule.lone_b;
-  }
-
- private:
-  template <class Elements>
-  TESSERA_INLINE_FUNCTION void start(const Elements& element, index_t at, bool follows, Key& last,
-                                     index_t& rank) const {
-    if (at > 0) last = element(at - 1);
-    if (!follows) return;
-    const Key next = element(at);
-    if (at == 0)
-      last = next;  // of its run, at rank -1
-    else if (!before(last, next))
-      rank = at - 1 - run_begin(element, at - 1, next, before);
+  /// Whether `key` stays.
+  /// \param of_run  of an r: whether b's element r places on from the next one is there and equals key
+  template <class OfRun>
+  [[nodiscard]] TESSERA_INLINE_FUNCTION bool keeps(const Before& before, const SetRule& rule, const Key& key,
+                                                   bool takes_b, const OfRun& of_run) {
+    excess = before(last, key) ? Index{0} : excess;
+    last = key;
+    bool paired = excess > 0;
+    if (!takes_b && rule.paired_a != rule.lone_a) paired = of_run(excess);
+    excess += takes_b ? Index{-1} : Index{1};
+    return takes_b ? !paired && rule.lone_b : (paired ? rule.paired_a : rule.lone_a);
   }
 };
+
+/// Where a walker begins: i elements of a and j of b are behind it, and one or two runs of them end there.
+/// \param a_at, b_at  give the elements of positions
+/// \param a, b        whether elements follow
+template <class Index, class Key, class A, class B, class Before>
+[[nodiscard]] TESSERA_INLINE_FUNCTION SetWalker<Key, Before, Index> set_walker(const A& a_at, Index i, bool a,
+                                                                               const B& b_at, Index j, bool b,
+                                                                               const Before& before) {
+  SetWalker<Key, Before, Index> walker{Key{}, 0};
+  if (!a && !b) return walker;
+  const Key next = a && !(b && before(b_at(j), a_at(i))) ? a_at(i) : b_at(j);
+  walker.last = next;
+  const auto of_run = [&](const auto& at, Index count) {
+    return count > 0 && !before(at(count - 1), next) ? count - run_begin(at, count - 1, next, before) : Index{0};
+  };
+  walker.excess = of_run(a_at, i) - of_run(b_at, j);
+  return walker;
+}
 
 /// What is done.
 template <class Key, class Before, Access access_>
@@ -99,7 +83,6 @@ struct SetJob {
   static constexpr Access access = access_;
   using Item = Key;
   using Order = Before;
-  using Walker = SetWalker<Key, Before>;
   SortedRanges<Key, Before, access> ranges;
   Key* out;
   index_t stride, room;
@@ -117,6 +100,11 @@ struct SetJob {
   [[nodiscard]] TESSERA_INLINE_FUNCTION Key& place(index_t i) const {
     return out[access == Access::unit ? i : i * stride];
   }
+  [[nodiscard]] TESSERA_INLINE_FUNCTION auto walker_at(index_t i, index_t j) const {
+    return set_walker<index_t, Key>([this](index_t at) { return ranges.a_at(at); }, i, i < ranges.a_count,
+                                    [this](index_t at) { return ranges.b_at(at); }, j, j < ranges.b_count,
+                                    ranges.before);
+  }
   // what the look-back asks of a sum
   [[nodiscard]] TESSERA_INLINE_FUNCTION static std::uint64_t first() { return 0; }
   [[nodiscard]] TESSERA_INLINE_FUNCTION static std::uint64_t join(std::uint64_t a, std::uint64_t b) { return a + b; }
@@ -131,7 +119,7 @@ template <class Space, class Job>
 struct SetTiles {
   using Key = typename Job::Item;
   static constexpr int threads = 256, width = 32, strips = threads / width;
-  static constexpr int items = sizeof(Key) <= 4 ? 11 : sizeof(Key) <= 8 ? 9 : items_of_large_keys<Key>;
+  static constexpr int items = sizeof(Key) <= 4 ? 23 : sizeof(Key) <= 8 ? 15 : items_of_large_keys<Key>;
   using Tile = MergeTile<Space, Key, typename Job::Order, Job::access, threads, items>;
   static constexpr int tile = Tile::tile;
   using Look = LookBack<Space, std::uint64_t, strips>;
@@ -141,6 +129,7 @@ struct SetTiles {
   struct Scratch {
     typename Look::Scratch look;
     index_t ends[2];
+    index_t excess;  // of the run that the tile begins in, outside it
     std::uint32_t kept[strips];
   };
   static constexpr int keys_at = static_cast<int>((sizeof(Scratch) + 15) / 16 * 16);
@@ -157,29 +146,31 @@ struct SetTiles {
     const int t = static_cast<int>(team.team_rank()), lane = t % width, strip = t / width;
     Key k[items];
     Tile::template load<whole>(ranges, place, t, k, keys);
+    if (t == 0) shared.excess = job.walker_at(place.a_begin, place.b_begin).excess;
     team.team_barrier();
     const int first = whole || t * items < place.count ? t * items : place.count;
     const int split = Tile::split_here(ranges, place, keys, first), behind = place.a_count + first - split;
-    // an element of a range, from scratch if it is there
-    const auto a_at = [&](index_t i) {
-      const index_t here = i - place.a_begin;
-      return here >= 0 && here < place.a_count ? keys[here] : ranges.a_at(i);
-    };
-    const auto b_at = [&](index_t j) {
-      const index_t here = j - place.b_begin + place.a_count;
-      return here >= place.a_count && here < place.count ? keys[here] : ranges.b_at(j);
-    };
-    const index_t b_offset = place.b_begin - place.a_count;
-    typename Job::Walker walker(ranges.before, job.rule, a_at, place.a_begin + split, split < place.a_count, b_at,
-                                b_offset + behind, behind < place.count);
+    // of the run that the tile begins in, those behind it count for as many as a tile can outweigh
+    constexpr int many = 1 << 30;
+    const index_t exact = shared.excess;
+    const int outside = static_cast<int>(exact > many ? many : exact < -many ? -many : exact);
+    auto walker = set_walker<int, Key>([=](int i) { return keys[i]; }, split, split < place.a_count,
+                                       [=](int j) { return keys[place.a_count + j]; }, first - split,
+                                       behind < place.count, ranges.before);
+    if (outside != 0 && first < place.count && !ranges.before(Tile::first_of(ranges, place, keys), walker.last))
+      walker.excess += outside;
     std::uint32_t kept = 0;
     Tile::walk(ranges, place, keys, split, behind,
                [&](int u, bool takes_b, int i, int j, const Key& next_a, const Key& next_b) {
                  k[u] = takes_b ? next_b : next_a;
                  if (!whole && first + u >= place.count) return;
-                 const bool keeps =
-                     takes_b ? walker.keeps_b(next_b, place.a_begin + i, a_at)
-                             : walker.keeps_a(next_a, b_offset + j, ranges.b_count, next_b, j < place.count, b_at);
+                 const bool keeps = walker.keeps(ranges.before, job.rule, k[u], takes_b, [&](int r) {
+                   if (r == 0 && j < place.count) return !ranges.before(k[u], next_b);
+                   if (j + r < place.count) return !ranges.before(k[u], keys[j + r]);
+                   const index_t partner =
+                       place.b_begin - place.a_count + j + (r < many / 2 ? r : r + (exact - outside));
+                   return partner < ranges.b_count && !ranges.before(k[u], ranges.b_at(partner));
+                 });
                  if (keeps) kept |= 1u << u;
                });
 
@@ -230,15 +221,14 @@ struct SetTiles {
 template <bool writes, class Job>
 TESSERA_FUNCTION index_t judge_stretch(const Job& job, index_t begin, index_t end, index_t to) {
   const auto& ranges = job.ranges;
-  const auto a_at = [&](index_t i) { return ranges.a_at(i); };
-  const auto b_at = [&](index_t j) { return ranges.b_at(j); };
   index_t i = ranges.split(begin), j = begin - i;
-  typename Job::Walker walker(ranges.before, job.rule, a_at, i, i < ranges.a_count, b_at, j, j < ranges.b_count);
+  auto walker = job.walker_at(i, j);
   for (index_t k = begin; k < end; ++k) {
-    const bool takes_b = i >= ranges.a_count || (j < ranges.b_count && ranges.before(b_at(j), a_at(i)));
-    const auto key = takes_b ? b_at(j) : a_at(i);
-    const bool keeps =
-        takes_b ? walker.keeps_b(key, i, a_at) : walker.keeps_a(key, j, ranges.b_count, key, false, b_at);
+    const bool takes_b = i >= ranges.a_count || (j < ranges.b_count && ranges.before(ranges.b_at(j), ranges.a_at(i)));
+    const auto key = takes_b ? ranges.b_at(j) : ranges.a_at(i);
+    const bool keeps = walker.keeps(ranges.before, job.rule, key, takes_b, [&](index_t r) {
+      return j + r < ranges.b_count && !ranges.before(key, ranges.b_at(j + r));
+    });
     if constexpr (writes)
       if (keeps && to < job.room) job.place(to) = key;
     to += keeps ? 1 : 0;
