@@ -440,3 +440,43 @@ TEST_CASE("fp64 on tensor cores, by name: right where it runs, and else it says 
   CHECK_THAT(message_of([&] { (void)tessera::plan_gemm(exec, a, part_of_b, c, {.path = path}); }),
              ContainsSubstring("B's base or leading dimension is not a multiple of 16 bytes"));
 }
+
+TEST_CASE("16-bit operands whose rows are no multiples of 16 bytes: a plan may copy them into its workspace",
+          "[gemm]") {
+  using Halves = Kokkos::View<tessera::bfloat16**, Kokkos::LayoutLeft, Space>;
+  const Space exec;
+  constexpr int m = 1030, n = 1026, k = 1031;
+  const Halves a("a", m, k), all_b("b", k + 1, n);
+  const auto b = Kokkos::subview(all_b, std::pair(1, k + 1), Kokkos::ALL);
+  const Kokkos::View<float**, Kokkos::LayoutLeft, Space> c("c", m, n);
+  const auto ha = Kokkos::create_mirror_view(a), hb = Kokkos::create_mirror_view(all_b);
+  for (int i = 0; i < m; ++i)
+    for (int l = 0; l < k; ++l) ha(i, l) = tessera::bfloat16(static_cast<float>((3 * i + 5 * l) % 19 - 9));
+  for (int l = 0; l <= k; ++l)
+    for (int j = 0; j < n; ++j) hb(l, j) = tessera::bfloat16(static_cast<float>((7 * l + 2 * j) % 17 - 8));
+  Kokkos::deep_copy(a, ha);
+  Kokkos::deep_copy(all_b, hb);
+  const auto plan = tessera::plan_gemm(exec, a, b, c);
+  INFO(plan.path());
+  const auto device = tessera::device_of(exec);
+  if (device.major == 9 && device.minor == 0) CHECK_THAT(plan.path(), ContainsSubstring("copied"));
+  const Kokkos::View<char*, Space> workspace("workspace", plan.workspace_bytes());
+  const auto check = [&](const auto& run) {
+    Kokkos::deep_copy(exec, c, std::nanf(""));
+    run();
+    const auto h = on_host(c);
+    int wrong = 0;
+    for (const int i : {0, 1, 127, 128, 700, m - 1})
+      for (int j = 0; j < n; ++j) {
+        float expected = 0;  // whole numbers: exact
+        for (int l = 0; l < k; ++l) expected += static_cast<float>(ha(i, l)) * static_cast<float>(hb(l + 1, j));
+        if (h(i, j) != expected) ++wrong;
+      }
+    CHECK(wrong == 0);
+  };
+  check([&] { plan.run(exec, 1.0F, a, b, 0.0F, c, {workspace.data(), workspace.extent(0)}); });
+  if (plan.workspace_bytes() > 0)
+    CHECK_THAT(message_of([&] { plan.run(exec, 1.0F, a, b, 0.0F, c); }), ContainsSubstring("workspace"));
+  // gemm() has no workspace, and another path
+  check([&] { tessera::gemm(exec, 1.0F, a, b, 0.0F, c); });
+}

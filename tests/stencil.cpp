@@ -70,6 +70,7 @@ std::vector<T> random_memory(index_t size, unsigned seed) {
   std::mt19937 gen(seed);
   std::uniform_real_distribution<float> d(-1, 1);
   std::vector<T> v;
+  v.reserve(static_cast<std::size_t>(size));
   for (index_t i = 0; i < size; ++i) v.push_back(T(d(gen)));
   return v;
 }

@@ -132,6 +132,7 @@ TEST_CASE("chains on two instances, a host thread each", "[tools][instances]") {
   const Chain chains[2];
   std::vector<double> results[2];
   std::vector<std::thread> threads;
+  threads.reserve(2);
   for (int t = 0; t < 2; ++t)
     threads.emplace_back([&, t] {
       chains[t].start(execs[t], seeds[t]);

@@ -33,6 +33,15 @@ inline std::optional<Dense> dense(const PlainMatrix& m, bool prefer_first) {
   return with(prefer_first ? 1 : 0);
 }
 
+/// D^T = B^T A^T in place of D = A B.
+template <class Gemm>
+void transpose_product(Gemm& g) {
+  std::swap(g.m, g.n);
+  std::swap(g.a, g.b);
+  std::swap(g.lda, g.ldb);
+  std::swap(g.a_mn_major, g.b_mn_major);
+}
+
 /// Fills in the sizes, operands and majors of a kernel's problem; false where an operand has unit stride in neither
 /// dimension.
 template <class Gemm>
@@ -50,12 +59,7 @@ bool fill_dense(Gemm& g, const PlainMatrix& matrix_a, const PlainMatrix& matrix_
   g.b_mn_major = !b->inner_first;
   g.d = static_cast<decltype(g.d)>(const_cast<void*>(matrix_c.pointer));
   g.ldd = c->leading;
-  if (c->inner_first) {  // columns are contiguous: D^T = B^T A^T has contiguous rows
-    std::swap(g.m, g.n);
-    std::swap(g.a, g.b);
-    std::swap(g.lda, g.ldb);
-    std::swap(g.a_mn_major, g.b_mn_major);
-  }
+  if (c->inner_first) transpose_product(g);  // columns are contiguous: the transposed product has contiguous rows
   return true;
 }
 

@@ -18,8 +18,26 @@ std::optional<HalfGemm> translate(const HalfProduct& p) {
   g.in = p.is_bf16 ? Element::bf16 : Element::fp16;
   g.out = p.out_is_float ? Element::fp32 : g.in;
   if (!fill_dense(g, p.a, p.b, p.c)) return std::nullopt;
+  // the narrow side of a skinny product is the tiles' columns, of which there may be as few as 16
+  if (g.m <= 64 && g.m < g.n) {
+    transpose_product(g);
+    g.d_column_major = true;
+  }
   return g;
 }
+
+/// Whether operands that the copy engine cannot read are copied first: where a plan has a workspace and the product is
+/// so large that the copies weigh little against what the vendor's library loses on such operands.
+bool realigned(const HalfGemm& g, bool planned) {
+  const bool large = static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k) >= 0x1p30;
+  if (!planned || !large || cuda::sm90a::realign_bytes(g) == 0) return false;
+  HalfGemm copy = g;  // nothing else may stand against it
+  copy.a = copy.b = nullptr;
+  copy.lda = copy.ldb = 8;
+  return cuda::sm90a::refusal(copy) == nullptr;
+}
+
+constexpr const char* path = "cuda:wgmma_half_sm90a";
 
 }  // namespace
 
@@ -27,27 +45,39 @@ Verdict half_sm90a_can_run(const HalfProduct& product, const DeviceInfo& device)
   if (Verdict v = exactly_sm90(device); !v) return v;
   const auto g = translate(product);
   if (!g) return Verdict::no("an operand has unit stride in neither dimension");
-  if (const char* why = cuda::sm90a::refusal(*g)) return Verdict::no(in_callers_names(why, *g, product.a));
-  if (std::min(g->m, g->n) <= 64)
-    return Verdict::no("64 rows or columns or fewer: the vendor's library was measured faster");
-  // measured against cuBLAS on an H200: no split of K here yet, so that few tiles leave multiprocessors idle
+  const char* const why = cuda::sm90a::refusal(*g);
+  if (why != nullptr && !realigned(*g, product.planned)) return Verdict::no(in_callers_names(why, *g, product.a));
+  // measured against cuBLAS on an H200: so few tiles leave multiprocessors idle, and only skinny products split K
   const index_t tiles = ((g->m + 127) / 128) * ((g->n + 63) / 64);
-  if (2 * tiles < device.units && g->k > 4096)
+  if (!g->d_column_major && g->n > 64 && 2 * tiles < device.units && g->k > 2048)
     return Verdict::no("so few tiles for so long a K: the vendor's library was measured faster");
+  const bool across_lines = g->lda % 64 != 0 || g->ldb % 64 != 0;
+  if (why == nullptr && across_lines && std::min(g->m, g->n) > 64 &&
+      static_cast<double>(g->m) * static_cast<double>(g->n) * static_cast<double>(g->k) < 0x1p31)
+    return Verdict::no(
+        "so small a product of rows that are no multiples of 128 bytes: the vendor's library was measured faster");
   return Verdict::yes();
 }
 
 std::string half_sm90a_configuration(const HalfProduct& product, const DeviceInfo& device) {
   const auto g = translate(product);
-  return cuda::sm90a::configuration_name(cuda::sm90a::choose_configuration(g.value(), device.units));
+  std::string name = cuda::sm90a::configuration_name(cuda::sm90a::choose_configuration(g.value(), device.units));
+  if (g->d_column_major) name += " swapped";
+  return realigned(*g, product.planned) ? "copied " + name : name;
+}
+
+std::size_t half_sm90a_workspace_bytes(const HalfProduct& product) {
+  const auto g = translate(product);
+  return g && realigned(*g, product.planned) ? cuda::sm90a::realign_bytes(*g) : 0;
 }
 
 void half_sm90a_run(const HalfProduct& product, const ScalarRef<float>& alpha, const ScalarRef<float>& beta,
-                    const DeviceInfo& device, void* stream) {
+                    GemmWorkspace workspace, const DeviceInfo& device, void* stream) {
   HalfGemm g = translate(product).value();
   fill_scalars(g, alpha, beta);
+  if (product.planned) require_started(cuda::sm90a::realign(g, workspace.pointer, stream), path);
   const int configuration = cuda::sm90a::choose_configuration(g, device.units);
-  require_started(cuda::sm90a::launch(g, configuration, device.units, stream), "cuda:wgmma_half_sm90a");
+  require_started(cuda::sm90a::launch(g, configuration, device.units, stream), path);
 }
 
 }  // namespace tessera::backends

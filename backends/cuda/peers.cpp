@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "peers_cublaslt.hpp"
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #include <cusparse.h>
@@ -200,19 +201,23 @@ Peers gemm(const Queue& queue, bool ta, bool tb, index_t m, index_t n, index_t k
   auto* const h = host_scalars(queue);
   const auto op_a = ta ? CUBLAS_OP_T : CUBLAS_OP_N;
   const auto op_b = tb ? CUBLAS_OP_T : CUBLAS_OP_N;
-  return {{"cuBLAS", [=] {
-             if constexpr (std::is_same_v<TIn, float>) {
-               check(cublasSgemm_64(h, op_a, op_b, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc), "gemm");
-             } else if constexpr (std::is_same_v<TIn, double>) {
-               check(cublasDgemm_64(h, op_a, op_b, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc), "gemm");
-             } else {
-               constexpr auto type = std::is_same_v<TIn, half> ? CUDA_R_16F : CUDA_R_16BF;
-               const float wide_alpha = alpha, wide_beta = beta;
-               check(cublasGemmEx_64(h, op_a, op_b, m, n, k, &wide_alpha, a, type, lda, b, type, ldb, &wide_beta, c,
-                                     type, ldc, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
-                     "gemm");
-             }
-           }}};
+  Peers peers = {{"cuBLAS", [=] {
+                    if constexpr (std::is_same_v<TIn, float>) {
+                      check(cublasSgemm_64(h, op_a, op_b, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc), "gemm");
+                    } else if constexpr (std::is_same_v<TIn, double>) {
+                      check(cublasDgemm_64(h, op_a, op_b, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc), "gemm");
+                    } else {
+                      constexpr auto type = std::is_same_v<TIn, half> ? CUDA_R_16F : CUDA_R_16BF;
+                      const float wide_alpha = alpha, wide_beta = beta;
+                      check(cublasGemmEx_64(h, op_a, op_b, m, n, k, &wide_alpha, a, type, lda, b, type, ldb, &wide_beta,
+                                            c, type, ldc, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+                            "gemm");
+                    }
+                  }}};
+  if constexpr (sizeof(TIn) == 2)
+    if (static_cast<float>(alpha) == 1 && static_cast<float>(beta) == 0)
+      peers.push_back(lt_gemm(queue, std::is_same_v<TIn, bfloat16>, ta, tb, m, n, k, a, lda, b, ldb, c, ldc));
+  return peers;
 }
 
 template <class T>

@@ -83,6 +83,7 @@ class GemmPlan {
   void run(const Space& exec, const Alpha& alpha, const A& a, const B& b, const Beta& beta, const C& c,
            GemmWorkspace workspace = {}, std::source_location where = std::source_location::current()) const {
     auto problem = detail::gemm_problem<Types>(exec, a, b, c, m_precision, where);
+    problem.planned = true;
     detail::check_gemm_operands(m_signature, signature_of(problem), m_workspace_bytes, workspace.bytes, where);
     problem.alpha = scalar_ref<Accumulator>(alpha);
     problem.beta = scalar_ref<Accumulator>(beta);
@@ -103,7 +104,8 @@ template <ExecutionSpace Space, class A, class B, class C>
 [[nodiscard]] auto plan_gemm(const Space& exec, const A& a, const B& b, const C& c, const GemmOptions& options = {},
                              std::source_location where = std::source_location::current()) {
   using Types = GemmTypes<value_t<A>, value_t<C>>;
-  const auto problem = detail::gemm_problem<Types>(exec, a, b, c, options.precision, where);
+  auto problem = detail::gemm_problem<Types>(exec, a, b, c, options.precision, where);
+  problem.planned = true;
   return GemmPlan<Types, Space>(problem, detail::GemmEntry<Types, Space>::select(exec, problem, options.path, where));
 }
 

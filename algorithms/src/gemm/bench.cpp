@@ -110,9 +110,17 @@ const Registration registration([] {
     }
     gemm_case<half>("NN", 4096, 4096, 4096, false, "portable");
     gemm_case<bfloat16>("NN", 4096, 4096, 4096, false, "portable");
-    for (const index_t n : {4096, 8192}) {
+    for (const index_t n : {512, 1000, 1024, 2048, 4096, 8192}) {
       gemm_case<half>("NN", n, n, n, false, "");
       gemm_case<bfloat16>("NN", n, n, n, false, "");
+    }
+    constexpr index_t shapes[][3] = {{16384, 16384, 1024}, {64, 8192, 8192},  {16, 8192, 8192}, {8192, 8192, 64},
+                                     {4096, 14336, 4096},  {256, 256, 65536}, {3000, 5000, 700}};
+    for (const auto& [m, n, k] : shapes) gemm_case<bfloat16>("NN", m, n, k, false, "");
+    for (const char* op : {"TN", "NT", "TT"}) {
+      gemm_case<bfloat16>(op, 4096, 4096, 4096, false, "");
+      gemm_case<bfloat16>(op, 1000, 1000, 1000, false, "");
+      gemm_case<bfloat16>(op, 3000, 5000, 700, false, "");
     }
   }
 });

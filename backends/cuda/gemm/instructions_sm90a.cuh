@@ -82,10 +82,38 @@ __device__ __forceinline__ void cluster_sync() {
   // not .aligned: the producer's elected thread comes here apart from its warp
   asm volatile("barrier.cluster.arrive;\nbarrier.cluster.wait;\n" ::: "memory");
 }
+/// Programmatic dependent launch: waits until the kernels before this one in the stream are over and their writes seen.
+__device__ __forceinline__ void wait_for_earlier_kernels() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+/// Lets the next kernel of the stream begin, as far as its own wait.
+__device__ __forceinline__ void let_later_kernels_start() { asm volatile("griddepcontrol.launch_dependents;"); }
 __device__ __forceinline__ int cluster_rank() {
   int rank;
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   return rank;
+}
+__device__ __forceinline__ int cluster_size() {
+  int size;
+  asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
+  return size;
+}
+/// What block `rank` of the cluster has in its shared memory where this one has `address`; four of them, 16-byte
+/// aligned.
+__device__ __forceinline__ void load_cluster(float (&value)[4], std::uint32_t address, int rank) {
+  asm volatile(
+      "{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %4, %5;\n"
+      "ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [remote];\n}\n"
+      : "=f"(value[0]), "=f"(value[1]), "=f"(value[2]), "=f"(value[3])
+      : "r"(address), "r"(rank)
+      : "memory");
+}
+__device__ __forceinline__ float load_cluster(std::uint32_t address, int rank) {
+  float value;
+  asm volatile(
+      "{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %1, %2;\nld.shared::cluster.f32 %0, [remote];\n}\n"
+      : "=f"(value)
+      : "r"(address), "r"(rank)
+      : "memory");
+  return value;
 }
 __device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }

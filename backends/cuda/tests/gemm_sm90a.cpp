@@ -5,13 +5,16 @@
 #include <cstdint>
 #include <gemm/fp32_sm90a/fp32_sm90a.hpp>
 #include <gemm/fp64_sm90a/fp64_sm90a.hpp>
+#include <gemm/half_sm90a/half_sm90a.hpp>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <tessera/backends/enabled.hpp>
 
-// The Hopper kernels of fp32 from bf16 terms and of fp64 through their plain interfaces, so that every configuration
-// meets every edge, and through the call. Needs a device of compute capability 9.0.
+// The Hopper kernels of 16-bit floats, of fp32 from bf16 terms and of fp64 through their plain interfaces, so that
+// every configuration meets every edge, and through the call. Needs a device of compute capability 9.0.
 
 namespace {
 
@@ -59,12 +62,15 @@ struct Strides {
 };
 
 /// Elements of C that are wrong, of D = alpha A B + beta C, and elements of its memory outside that changed.
-template <class T>
+template <class T, class Out = T>
 struct Wrong {
-  Memory<T> a, b, before, after;
+  Memory<T> a, b;
+  Memory<Out> before, after;
   Strides sa, sb;
   index_t m, n, k, ldd, start;
-  double alpha, beta, unit;  // unit 0: exact
+  double alpha, beta, unit;  // unit 0: the sum is exact
+  double rounding;           // of the result, relative; and absolute, of the smallest numbers of its type
+  double tiny;
 
   KOKKOS_FUNCTION void operator()(index_t at, index_t& count) const {
     const index_t e = at - start, i = e / ldd, j = e % ldd;
@@ -86,7 +92,8 @@ struct Wrong {
       sum += beta * old;
       size += Kokkos::fabs(beta * old);
     }
-    const double bound = unit * 4 * Kokkos::sqrt(static_cast<double>(k) + 2) * size;
+    const double bound =
+        unit * 4 * Kokkos::sqrt(static_cast<double>(k) + 2) * size + rounding * Kokkos::fabs(sum) + tiny;
     if (!(Kokkos::fabs(got - sum) <= bound)) ++count;
   }
 };
@@ -100,18 +107,18 @@ struct Setup {
 };
 
 /// Runs `multiply` on matrices with `pad` elements before and in each line; counts what is wrong.
-template <class T, class Multiply>
-index_t wrong(const Setup& s, double unit, const Multiply& multiply) {
-  const index_t round = sizeof(T) == 8 ? 2 : 1;  // leading dimensions of 16 bytes
+template <class T, class Out = T, class Multiply>
+index_t wrong(const Setup& s, double unit, const Multiply& multiply, double rounding = 0) {
+  const index_t round = sizeof(T) == 4 ? 1 : 16 / static_cast<index_t>(sizeof(T));  // leading dimensions of 16 bytes
   const auto up = [&](index_t n) { return (n + round - 1) / round * round + s.pad; };
   const index_t lda = up(s.a_transposed ? s.m : s.k), ldb = up(s.b_transposed ? s.k : s.n), ldd = s.n + s.pad;
-  Wrong<T> w;
+  Wrong<T, Out> w;
   w.sa = {s.pad, s.a_transposed ? 1 : lda, s.a_transposed ? lda : 1};
   w.sb = {s.pad, s.b_transposed ? 1 : ldb, s.b_transposed ? ldb : 1};
   w.a = Memory<T>("tessera::test::a", s.pad + lda * (s.a_transposed ? s.k : s.m));
   w.b = Memory<T>("tessera::test::b", s.pad + ldb * (s.b_transposed ? s.n : s.k));
-  w.before = Memory<T>("tessera::test::before", s.pad + ldd * s.m + 9);
-  w.after = Memory<T>("tessera::test::after", w.before.extent(0));
+  w.before = Memory<Out>("tessera::test::before", s.pad + ldd * s.m + 9);
+  w.after = Memory<Out>("tessera::test::after", w.before.extent(0));
   w.m = s.m;
   w.n = s.n;
   w.k = s.k;
@@ -120,6 +127,8 @@ index_t wrong(const Setup& s, double unit, const Multiply& multiply) {
   w.alpha = s.alpha;
   w.beta = s.beta;
   w.unit = s.values == Values::integers ? 0 : unit;
+  w.rounding = rounding;
+  w.tiny = std::is_same_v<Out, tessera::half> ? 0x1p-25 : 0;
   fill(w.a, s.alpha == 0 ? Values::poison : s.values, 1);
   fill(w.b, s.alpha == 0 ? Values::poison : s.values, 2);
   fill(w.before, s.beta == 0 ? Values::poison : s.values, 3);
@@ -223,4 +232,60 @@ TEST_CASE("fp32 from bf16 terms on Hopper: configurations, strides, edges, guard
                 for (int i = 0; i < 64; ++i) REQUIRE(end(i) == static_cast<char>(-1));
               }) == 0);
       });
+}
+
+namespace {
+
+/// Every configuration of the 16-bit kernels, into rows and, where it can, into columns.
+template <class T, class Out>
+void check_half(sm90a::Element in, sm90a::Element out, double rounding) {
+  for (int configuration = 0; configuration < sm90a::configurations(); ++configuration)
+    for_setups({16, 63, 65, 128, 129, 257}, [&](Setup s) {
+      s.pad *= 4;  // 16 bytes
+      for (const bool columns : {false, true}) {
+        sm90a::HalfGemm g;
+        g.in = in;
+        g.out = out;
+        g.k = s.k;
+        g.d_column_major = columns;
+        if (!sm90a::configuration_fits(g, configuration)) continue;
+        INFO(sm90a::configuration_name(configuration) << (columns ? " columns: " : ": ") << text(s));
+        CHECK(wrong<T, Out>(
+                  s, 0x1p-24,
+                  [&](const Wrong<T, Out>& w, index_t lda, index_t ldb) {
+                    g.m = s.m;
+                    g.n = s.n;
+                    g.a = w.a.data() + s.pad;
+                    g.lda = lda;
+                    g.a_mn_major = s.a_transposed;
+                    g.b = w.b.data() + s.pad;
+                    g.ldb = ldb;
+                    g.b_mn_major = !s.b_transposed;
+                    g.d = w.after.data() + s.pad;
+                    g.ldd = w.ldd;
+                    g.alpha = static_cast<float>(s.alpha);
+                    g.beta = static_cast<float>(s.beta);
+                    if (columns) {  // D^T = B^T A^T
+                      std::swap(g.m, g.n);
+                      std::swap(g.a, g.b);
+                      std::swap(g.lda, g.ldb);
+                      std::swap(g.a_mn_major, g.b_mn_major);
+                    }
+                    REQUIRE(sm90a::refusal(g) == nullptr);
+                    REQUIRE(sm90a::launch(g, configuration, 132, Space().cuda_stream()) == nullptr);
+                  },
+                  rounding) == 0);
+      }
+    });
+}
+
+}  // namespace
+
+TEST_CASE("bf16 and fp16 on Hopper: configurations, majors, edges, guard bands", "[gemm_sm90a]") {
+  if (!is_hopper()) return;
+  using sm90a::Element;
+  check_half<tessera::bfloat16, tessera::bfloat16>(Element::bf16, Element::bf16, 0x1p-8);
+  check_half<tessera::bfloat16, float>(Element::bf16, Element::fp32, 0);
+  check_half<tessera::half, tessera::half>(Element::fp16, Element::fp16, 0x1p-11);
+  check_half<tessera::half, float>(Element::fp16, Element::fp32, 0);
 }

@@ -58,7 +58,8 @@ struct GemmProblem {
   ScalarRef<Accumulator> beta;
   MatrixRef<Out> c;
   Precision precision = Precision::full;
-  int concurrency = 0;  ///< threads of the instance where the space is a host's, else 0
+  bool planned = false;  ///< a plan runs it, so that it may ask for a workspace without being forced
+  int concurrency = 0;   ///< threads of the instance where the space is a host's, else 0
 
   [[nodiscard]] index_t m() const { return c.extents[0]; }
   [[nodiscard]] index_t n() const { return c.extents[1]; }
@@ -70,7 +71,7 @@ struct GemmSignature {
   index_t m = 0, n = 0, k = 0;
   index_t strides[6] = {};       ///< of A, B and C; 0 where the extent is at most 1
   std::uint64_t alignments = 0;  ///< log2 of the operands' alignment in bytes, at most 4; a byte each
-  std::uint64_t flags = 0;       ///< conjugation of A and B, precision, scalars on the host, threads
+  std::uint64_t flags = 0;       ///< conjugation of A and B, precision, scalars on the host, planned, threads
 
   bool operator==(const GemmSignature&) const = default;
 };
@@ -94,7 +95,8 @@ template <class Types>
   };
   s.alignments = alignment(p.a.pointer) | alignment(p.b.pointer) << 8 | alignment(p.c.pointer) << 16;
   s.flags = (p.a.conj ? 1u : 0u) | (p.b.conj ? 2u : 0u) | (p.alpha.on_host() ? 4u : 0u) | (p.beta.on_host() ? 8u : 0u) |
-            static_cast<std::uint64_t>(p.precision) << 8 | static_cast<std::uint64_t>(p.concurrency) << 32;
+            (p.planned ? 16u : 0u) | static_cast<std::uint64_t>(p.precision) << 8 |
+            static_cast<std::uint64_t>(p.concurrency) << 32;
   return s;
 }
 

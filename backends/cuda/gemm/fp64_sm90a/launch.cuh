@@ -11,10 +11,10 @@ template <class C>
 const char* double_launch_configuration(const DoubleGemm& p, int units, cudaStream_t stream) {
   CUtensorMap a, b;
   constexpr auto type = CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
-  const bool made = (C::a_mn_major ? make_map(&a, type, 8, p.a, p.k, p.m, p.lda, C::BK)
-                                   : make_map(&a, type, 8, p.a, p.m, p.k, p.lda, C::BM)) &&
-                    (C::b_mn_major ? make_map(&b, type, 8, p.b, p.k, p.n, p.ldb, C::BK)
-                                   : make_map(&b, type, 8, p.b, p.n, p.k, p.ldb, C::BN));
+  const bool made = make_map(&a, C::a_mn_major ? MapOf{p.a, p.k, p.m, p.lda, type, 8, C::BK}
+                                               : MapOf{p.a, p.m, p.k, p.lda, type, 8, C::BM}) &&
+                    make_map(&b, C::b_mn_major ? MapOf{p.b, p.k, p.n, p.ldb, type, 8, C::BK}
+                                               : MapOf{p.b, p.n, p.k, p.ldb, type, 8, C::BN});
   if (!made) return "the driver refused a tensor map of an operand";
   DoubleArguments args{};
   args.d = p.d;

@@ -3,8 +3,8 @@
 
 namespace tessera::cuda::sm90a {
 
-const char* launch_bf16(const HalfGemm& p, int configuration, int units, cudaStream_t stream) {
-  return launch_typed<__nv_bfloat16, __nv_bfloat16>(p, configuration, units, stream);
+const char* launch_bf16(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream) {
+  return launch_whole<__nv_bfloat16, __nv_bfloat16>(p, tile, units, stream);
 }
 
 }  // namespace tessera::cuda::sm90a

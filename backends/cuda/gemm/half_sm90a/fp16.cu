@@ -3,8 +3,8 @@
 
 namespace tessera::cuda::sm90a {
 
-const char* launch_fp16(const HalfGemm& p, int configuration, int units, cudaStream_t stream) {
-  return launch_typed<__half, __half>(p, configuration, units, stream);
+const char* launch_fp16(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream) {
+  return launch_whole<__half, __half>(p, tile, units, stream);
 }
 
 }  // namespace tessera::cuda::sm90a

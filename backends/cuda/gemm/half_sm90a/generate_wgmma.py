@@ -6,7 +6,7 @@ The instruction takes its N/2 accumulator registers by name, so that each width 
 Usage: python3 generate_wgmma.py | clang-format > wgmma.cuh
 """
 
-WIDTHS = [64, 128, 192, 256]
+WIDTHS = [16, 32, 64, 128, 192, 256]
 
 print("""// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Written by generate_wgmma.py: change that.

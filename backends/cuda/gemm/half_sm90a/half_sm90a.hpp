@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cstddef>
+#include <cstddef>
 #include <cstdint>
 
 /// \file
@@ -10,7 +12,7 @@ namespace tessera::cuda::sm90a {
 
 enum class Element { bf16, fp16, fp32 };
 
-/// D = alpha A B + beta D, D row-major m x n. A is m x k, B is k x n; each has unit stride in one dimension:
+/// D = alpha A B + beta D, D m x n, its rows contiguous, or its columns where `d_column_major`. A is m x k, B is k x n; each has unit stride in one dimension:
 /// `a_mn_major` says that A's unit stride is along m (else along k), `b_mn_major` that B's is along n (else along k).
 struct HalfGemm {
   Element in = Element::bf16;
@@ -24,6 +26,7 @@ struct HalfGemm {
   bool b_mn_major = false;
   void* d = nullptr;
   std::int64_t ldd = 0;
+  bool d_column_major = false;  ///< only configurations that can split K store so
   float alpha = 1, beta = 0;
   const float* alpha_pointer = nullptr;  ///< device memory; used instead of alpha where not null
   const float* beta_pointer = nullptr;
@@ -33,9 +36,16 @@ struct HalfGemm {
 /// exactly 9.0.
 const char* refusal(const HalfGemm& problem);
 
-/// Tile shapes by index; the text is for paths: "128x256x64 c2 s4".
+/// Bytes for copies of A and B whose base and leading dimension are multiples of 16 bytes; 0 where they are already.
+std::size_t realign_bytes(const HalfGemm& problem);
+/// Enqueues the copies and has the problem read them. Returns null, or what went wrong.
+const char* realign(HalfGemm& problem, void* workspace, void* stream);
+
+/// Tile shapes by index; the text is for paths: "128x256x64 s4 multicast 2".
 int configurations();
 const char* configuration_name(int configuration);
+/// Whether the configuration can take the problem: those that split K want as many tiles of K as blocks.
+bool configuration_fits(const HalfGemm& problem, int configuration);
 /// The configuration expected to be fastest on `units` multiprocessors.
 int choose_configuration(const HalfGemm& problem, int units);
 

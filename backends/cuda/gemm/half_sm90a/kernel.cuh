@@ -13,24 +13,35 @@
 /// D = alpha op(A) op(B) + beta D for bf16 or fp16 operands and fp32 accumulation on Hopper (sm_90a).
 /// One producer warp feeds a ring of shared-memory stages by TMA; two consumer warpgroups multiply by wgmma; blocks
 /// are persistent. In a cluster of two the blocks take neighbouring row tiles and share B: each loads half of it and
-/// multicasts. D is row-major; a column-major D is the transposed product, which the caller asks for.
+/// multicasts. Or the blocks of a cluster share a tile and split K: their sums meet in distributed shared memory, in
+/// the order of the blocks, so that neither a workspace nor atomics are needed and the bits do not depend on time. D is
+/// row-major; a column-major D is the transposed product, which the caller asks for, or one that only splits store.
 
 namespace tessera::cuda::sm90a {
 
-/// Cluster: row tiles that share B by multicast.
+/// Cluster: row tiles that share B by multicast; 0: the blocks of a cluster, as many as are launched, split K.
+/// Stages: at most, fewer where shared memory ends.
 template <class TIn_, class TOut_, int BM_, int BN_, int Stages_, int Cluster_, bool AMnMajor_, bool BMnMajor_>
 struct Configuration {
   using TIn = TIn_;
   using TOut = TOut_;
-  static constexpr int BM = BM_, BN = BN_, BK = 64, stages = Stages_, cluster = Cluster_;
+  static constexpr int BM = BM_, BN = BN_, BK = 64;
+  static constexpr bool split = Cluster_ == 0;
+  static constexpr int cluster = split ? 1 : Cluster_;
   static constexpr bool a_mn_major = AMnMajor_, b_mn_major = BMnMajor_;
   static constexpr int consumers = BM / 64;  // warpgroups, 64 rows each
   static constexpr int threads = 128 * (consumers + 1);
-  static constexpr int a_bytes = BM * BK * 2, b_bytes = BN * BK * 2;
+  // an MN-major operand is loaded 64 columns at a time
+  static constexpr int a_bytes = BM * BK * 2, b_bytes = (b_mn_major && BN < 64 ? 64 : BN) * BK * 2;
   static constexpr int staging_columns = BN < 128 ? BN : 128;  // of D, at a time, for each warpgroup
-  static constexpr int staging_bytes = std::is_same_v<TOut, float> ? 0 : consumers * 64 * staging_columns * 2;
-  static constexpr int shared_bytes = 1024 + stages * (a_bytes + b_bytes) + staging_bytes + 2 * stages * 8;
-  static_assert(shared_bytes <= 232448);
+  static constexpr int staging_bytes = std::is_same_v<TOut, float> || split ? 0 : consumers * 64 * staging_columns * 2;
+  static constexpr int most_bytes = 232448, stage_bytes = a_bytes + b_bytes + 2 * 8;
+  static constexpr int fitting = (most_bytes - 1024 - staging_bytes) / stage_bytes;
+  static constexpr int stages = Stages_ < fitting ? Stages_ : fitting;
+  static constexpr int shared_bytes = 1024 + stages * stage_bytes + staging_bytes;
+  // a tile's sums, of those that split K: lines of 32 bytes more than the tile's, so that a warp meets every bank once
+  static constexpr int sums_stride = BN + 8;
+  static_assert(!split || BM * sums_stride * 4 <= stages * (a_bytes + b_bytes));
 };
 
 /// What a launch needs besides the tensor maps. Strides in elements.
@@ -41,8 +52,72 @@ struct Arguments {
   float alpha, beta;
   const float* alpha_pointer;  ///< on the device, or null
   const float* beta_pointer;
-  int store_by_tma;  ///< D's base and stride allow it (16-byte multiples)
+  int store_by_tma;        ///< D's base and stride allow it (16-byte multiples)
+  int columns_contiguous;  ///< D's element (i, j) is at j ldd + i instead of i ldd + j; only where K is split
 };
+
+/// Blocks that may split K: as many as a cluster has on every device.
+inline constexpr int most_blocks = 8;
+
+/// The sums of a tile's blocks, for the part of the tile that this block finishes. By `threads` threads from `thread`.
+template <class C>
+__device__ __forceinline__ void finish_split(const float* sums, int block, int blocks, int m0, int n0,
+                                             const Arguments& args, int thread, int threads) {
+  using TOut = typename C::TOut;
+  const float alpha = args.alpha_pointer ? *args.alpha_pointer : args.alpha;
+  const float beta = args.beta_pointer ? *args.beta_pointer : args.beta;
+  TOut* const out = static_cast<TOut*>(args.d);
+  const auto finished = [&](float sum, const TOut& old) {
+    float value = alpha != 0.0f ? alpha * sum : 0.0f;
+    if (beta != 0.0f) value += beta * static_cast<float>(old);
+    return static_cast<TOut>(value);
+  };
+  const std::uint32_t here = shared_address(sums);
+  if (args.columns_contiguous) {
+    const int columns = C::BN / blocks;
+    for (int e = thread; e < columns * C::BM; e += threads) {
+      const int i = e % C::BM, j = block * columns + e / C::BM;
+      if (m0 + i >= args.m || n0 + j >= args.n) continue;
+      float part[most_blocks], sum = 0;
+#pragma unroll
+      for (int b = 0; b < most_blocks; ++b)  // all asked for before one is waited for
+        part[b] = b < blocks ? load_cluster(here + static_cast<std::uint32_t>(i * C::sums_stride + j) * 4, b) : 0.0f;
+#pragma unroll
+      for (int b = 0; b < most_blocks; ++b) sum += part[b];
+      TOut& to = out[static_cast<long long>(n0 + j) * args.ldd + m0 + i];
+      to = finished(sum, to);
+    }
+    return;
+  }
+  constexpr int quads = C::BN / 4;
+  const int rows = C::BM / blocks;
+  for (int e = thread; e < rows * quads; e += threads) {
+    const int i = block * rows + e / quads, j = 4 * (e % quads);
+    if (m0 + i >= args.m || n0 + j >= args.n) continue;
+    float part[most_blocks][4] = {}, sum[4] = {};
+#pragma unroll
+    for (int b = 0; b < most_blocks; ++b)
+      if (b < blocks) load_cluster(part[b], here + static_cast<std::uint32_t>(i * C::sums_stride + j) * 4, b);
+#pragma unroll
+    for (int b = 0; b < most_blocks; ++b)
+#pragma unroll
+      for (int q = 0; q < 4; ++q) sum[q] += part[b][q];
+    TOut* const to = out + static_cast<long long>(m0 + i) * args.ldd + n0 + j;
+    struct alignas(4 * sizeof(TOut)) Quad {
+      TOut lane[4];
+    };
+    if (n0 + j + 4 <= args.n && reinterpret_cast<std::uintptr_t>(to) % sizeof(Quad) == 0) {
+      Quad quad{};
+      if (beta != 0.0f) quad = *reinterpret_cast<const Quad*>(to);
+#pragma unroll
+      for (int q = 0; q < 4; ++q) quad.lane[q] = finished(sum[q], quad.lane[q]);
+      *reinterpret_cast<Quad*>(to) = quad;
+    } else {
+      for (int q = 0; q < 4; ++q)
+        if (n0 + j + q < args.n) to[q] = finished(sum[q], to[q]);
+    }
+  }
+}
 
 template <class C>
 __global__ void __launch_bounds__(C::threads, 1)
@@ -62,12 +137,17 @@ __global__ void __launch_bounds__(C::threads, 1)
   std::uint64_t* const empty = full + C::stages;
 
   const int warpgroup = threadIdx.x / 128;
-  const int rank = C::cluster > 1 ? cluster_rank() : 0;  // row tile in the cluster
+  const int block = C::cluster > 1 || C::split ? cluster_rank() : 0;
+  const int blocks = C::split ? cluster_size() : C::cluster;
+  const int rank = C::split ? 0 : block;  // row tile in the cluster
   const int k_tiles = (args.k + BK - 1) / BK;
+  // the tiles of K that are this block's
+  const int k_begin = C::split ? static_cast<int>(static_cast<long long>(k_tiles) * block / blocks) : 0;
+  const int k_end = C::split ? static_cast<int>(static_cast<long long>(k_tiles) * (block + 1) / blocks) : k_tiles;
   const int row_tiles = (args.m + BM * C::cluster - 1) / (BM * C::cluster);  // of clusters
   const int column_tiles = (args.n + BN - 1) / BN;
   const int tiles = row_tiles * column_tiles;
-  const int first = static_cast<int>(blockIdx.x) / C::cluster, step = static_cast<int>(gridDim.x) / C::cluster;
+  const int first = static_cast<int>(blockIdx.x) / blocks, step = static_cast<int>(gridDim.x) / blocks;
 
   if (threadIdx.x == 0) {
     for (int s = 0; s < C::stages; ++s) {
@@ -84,6 +164,9 @@ __global__ void __launch_bounds__(C::threads, 1)
     cluster_sync();
   else
     __syncthreads();
+  // what came before in the stream may still have been running until here; what comes next may get ready as this did
+  wait_for_earlier_kernels();
+  let_later_kernels_start();
 
   if (warpgroup == 0) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
@@ -94,7 +177,7 @@ __global__ void __launch_bounds__(C::threads, 1)
         int row, column;
         locate(t, row_tiles, column_tiles, row, column);
         const int m0 = (row * C::cluster + rank) * BM, n0 = column * BN;
-        for (int kt = 0; kt < k_tiles; ++kt) {
+        for (int kt = k_begin; kt < k_end; ++kt) {
           barrier_wait(&empty[stage], phase);
           barrier_expect(&full[stage], C::a_bytes + C::b_bytes);
           std::uint8_t* const a = stage_a + stage * C::a_bytes;
@@ -109,7 +192,7 @@ __global__ void __launch_bounds__(C::threads, 1)
           constexpr int share = BN / C::cluster;  // columns of B that this block brings
           if constexpr (C::b_mn_major) {
 #pragma unroll
-            for (int i = 0; i < share / 64; ++i) {
+            for (int i = 0; i < (share + 63) / 64; ++i) {
               const int chunk = rank * (share / 64) + i;
               if constexpr (C::cluster > 1)
                 tma_load_multicast(b + chunk * 64 * BK * 2, &map_b, &full[stage], n0 + 64 * chunk, k0,
@@ -162,7 +245,7 @@ __global__ void __launch_bounds__(C::threads, 1)
       locate(t, row_tiles, column_tiles, row, column);
       const int m0 = (row * C::cluster + rank) * BM + consumer * 64, n0 = column * BN;
       int previous = 0;
-      for (int kt = 0; kt < k_tiles; ++kt) {
+      for (int kt = k_begin; kt < k_end; ++kt) {
         barrier_wait(&full[stage], phase);
         const std::uint32_t a = shared_address(stage_a + stage * C::a_bytes) + consumer * 64 * BK * 2;
         const std::uint32_t b = shared_address(stage_b + stage * C::b_bytes);
@@ -170,9 +253,9 @@ __global__ void __launch_bounds__(C::threads, 1)
 #pragma unroll
         for (int kk = 0; kk < BK / 16; ++kk)
           Multiply::run(d, descriptor(a + kk * a_step, leading, 1024), descriptor(b + kk * b_step, leading, 1024),
-                        kt > 0 || kk > 0);
+                        kt > k_begin || kk > 0);
         wgmma_commit();
-        if (kt > 0) {
+        if (kt > k_begin) {
           wgmma_wait<1>();
           release(previous);
         }
@@ -185,12 +268,24 @@ __global__ void __launch_bounds__(C::threads, 1)
       wgmma_wait<0>();
       release(previous);
 
+      if constexpr (C::split) {
+        // one tile for each cluster: its stages are free. Whole lines of the fragment go to rows lane/4 and lane/4 + 8
+        named_barrier(1, 128 * C::consumers);
+        float* const line = reinterpret_cast<float*>(base) + (consumer * 64 + warp * 16 + lane / 4) * C::sums_stride;
+#pragma unroll
+        for (int j = 0; j < BN / 8; ++j) {
+          float* const to = line + 8 * j + 2 * (lane % 4);
+          *reinterpret_cast<float2*>(to) = make_float2(d[4 * j], d[4 * j + 1]);
+          *reinterpret_cast<float2*>(to + 8 * C::sums_stride) = make_float2(d[4 * j + 2], d[4 * j + 3]);
+        }
+        continue;
+      }
       // read here, not before the main loop, whose registers are all taken
       const float alpha = args.alpha_pointer ? *args.alpha_pointer : args.alpha;
       const float beta = args.beta_pointer ? *args.beta_pointer : args.beta;
       // D fragment: rows lane/4 and lane/4 + 8 of the warp's 16, columns 8 j + 2 (lane % 4) and the next
       bool stored = false;
-      if constexpr (!std::is_same_v<TOut, float>) {
+      if constexpr (C::staging_bytes > 0) {
         if (args.store_by_tma && beta == 0.0f && alpha != 0.0f) {
           stored = true;
           constexpr int columns = C::staging_columns;
@@ -256,10 +351,18 @@ __global__ void __launch_bounds__(C::threads, 1)
         }
       }
     }
-    if constexpr (!std::is_same_v<TOut, float>)
+    if constexpr (C::staging_bytes > 0)
       if (thread == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
   }
-  if constexpr (C::cluster > 1) cluster_sync();
+  if constexpr (C::split) {
+    cluster_sync();  // the sums of all blocks are there
+    int row, column;
+    locate(first, row_tiles, column_tiles, row, column);
+    if (warpgroup > 0)
+      finish_split<C>(reinterpret_cast<const float*>(base), block, blocks, row * BM, column * BN, args,
+                      static_cast<int>(threadIdx.x) - 128, 128 * C::consumers);
+  }
+  if constexpr (C::cluster > 1 || C::split) cluster_sync();  // no block leaves while a peer reads or arrives
 #endif
 }
 

@@ -9,15 +9,25 @@
 
 namespace tessera::cuda::sm90a {
 
+/// What the copy engine asks of an operand of 16-bit elements.
+inline bool is_aligned(const void* pointer, std::int64_t leading) {
+  return reinterpret_cast<std::uintptr_t>(pointer) % 16 == 0 && leading % 8 == 0;
+}
+
+/// The columns of a tile, row tiles that share B, and blocks that split K (0: none can).
+struct Tile {
+  int columns, multicast, split;
+};
+
 template <class C>
-const char* launch_configuration(const HalfGemm& p, int units, cudaStream_t stream) {
+const char* launch_configuration(const HalfGemm& p, int split, int units, cudaStream_t stream) {
   constexpr auto type = std::is_same_v<typename C::TIn, __nv_bfloat16> ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
                                                                        : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
   CUtensorMap a, b, d{};
-  const bool a_made = C::a_mn_major ? make_map(&a, type, 2, p.a, p.k, p.m, p.lda, C::BK)
-                                    : make_map(&a, type, 2, p.a, p.m, p.k, p.lda, C::BM);
-  const bool b_made = C::b_mn_major ? make_map(&b, type, 2, p.b, p.k, p.n, p.ldb, C::BK)
-                                    : make_map(&b, type, 2, p.b, p.n, p.k, p.ldb, C::BN / C::cluster);
+  const bool a_made = make_map(
+      &a, C::a_mn_major ? MapOf{p.a, p.k, p.m, p.lda, type, 2, C::BK} : MapOf{p.a, p.m, p.k, p.lda, type, 2, C::BM});
+  const bool b_made = make_map(&b, C::b_mn_major ? MapOf{p.b, p.k, p.n, p.ldb, type, 2, C::BK}
+                                                 : MapOf{p.b, p.n, p.k, p.ldb, type, 2, C::BN / C::cluster});
   if (!a_made || !b_made) return "the driver refused a tensor map of an operand";
   Arguments args{};
   args.d = p.d;
@@ -29,9 +39,10 @@ const char* launch_configuration(const HalfGemm& p, int units, cudaStream_t stre
   args.beta = p.beta;
   args.alpha_pointer = p.alpha_pointer;
   args.beta_pointer = p.beta_pointer;
-  if constexpr (sizeof(typename C::TOut) == 2) {
+  args.columns_contiguous = p.d_column_major;
+  if constexpr (C::staging_bytes > 0) {
     args.store_by_tma = reinterpret_cast<std::uintptr_t>(p.d) % 16 == 0 && p.ldd % 8 == 0 && p.n % 8 == 0;
-    if (args.store_by_tma && !make_map(&d, type, 2, p.d, p.m, p.n, p.ldd, 64)) args.store_by_tma = 0;
+    if (args.store_by_tma && !make_map(&d, {p.d, p.m, p.n, p.ldd, type, 2, 64})) args.store_by_tma = 0;
   }
   static const cudaError_t prepared =
       cudaFuncSetAttribute(gemm_kernel<C>, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
@@ -40,52 +51,58 @@ const char* launch_configuration(const HalfGemm& p, int units, cudaStream_t stre
   const std::int64_t row_tiles = (p.m + C::BM * C::cluster - 1) / (C::BM * C::cluster);
   const std::int64_t tiles = row_tiles * ((p.n + C::BN - 1) / C::BN);
   cudaLaunchConfig_t config{};
-  const std::int64_t clusters = tiles < units / C::cluster ? tiles : units / C::cluster;
-  config.gridDim = static_cast<unsigned>(C::cluster * clusters);
+  const int blocks = C::split ? split : C::cluster;
+  const std::int64_t clusters = C::split || tiles < units / blocks ? tiles : units / blocks;
+  config.gridDim = static_cast<unsigned>(blocks * clusters);
   config.blockDim = C::threads;
   config.dynamicSmemBytes = C::shared_bytes;
   config.stream = stream;
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim = {static_cast<unsigned>(C::cluster), 1, 1};
-  config.attrs = &attribute;
-  config.numAttrs = 1;
+  cudaLaunchAttribute attributes[2] = {};
+  attributes[0].id = cudaLaunchAttributeClusterDimension;
+  attributes[0].val.clusterDim = {static_cast<unsigned>(blocks), 1, 1};
+  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[1].val.programmaticStreamSerializationAllowed = 1;
+  config.attrs = attributes;
+  config.numAttrs = 2;
   const cudaError_t status = cudaLaunchKernelEx(&config, gemm_kernel<C>, a, b, d, args);
   return status == cudaSuccess ? nullptr : cudaGetErrorString(status);
 }
 
 /// All transposes of one tile shape.
-template <class TIn, class TOut, int BM, int BN, int Stages, int Cluster>
-const char* launch_shape(const HalfGemm& p, int units, cudaStream_t stream) {
+template <class TIn, class TOut, int BN, int Stages, int Cluster>
+const char* launch_shape(const HalfGemm& p, int split, int units, cudaStream_t stream) {
   const auto with = [&]<bool A, bool B>() {
-    return launch_configuration<Configuration<TIn, TOut, BM, BN, Stages, Cluster, A, B>>(p, units, stream);
+    return launch_configuration<Configuration<TIn, TOut, 128, BN, Stages, Cluster, A, B>>(p, split, units, stream);
   };
   if (p.a_mn_major)
     return p.b_mn_major ? with.template operator()<true, true>() : with.template operator()<true, false>();
   return p.b_mn_major ? with.template operator()<false, true>() : with.template operator()<false, false>();
 }
 
-/// The order is that of `shapes` in select.cu.
 template <class TIn, class TOut>
-const char* launch_typed(const HalfGemm& p, int configuration, int units, cudaStream_t stream) {
-  switch (configuration) {
-    case 0:
-      return launch_shape<TIn, TOut, 128, 256, 4, 2>(p, units, stream);
-    case 1:
-      return launch_shape<TIn, TOut, 128, 256, 4, 1>(p, units, stream);
-    case 2:
-      return launch_shape<TIn, TOut, 128, 128, 5, 1>(p, units, stream);
-    case 3:
-      return launch_shape<TIn, TOut, 128, 64, 7, 1>(p, units, stream);
-    default:
-      return "no such configuration";
-  }
+const char* launch_whole(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream) {
+  if (tile.columns == 256 && tile.multicast == 2) return launch_shape<TIn, TOut, 256, 4, 2>(p, 0, units, stream);
+  if (tile.columns == 256) return launch_shape<TIn, TOut, 256, 4, 1>(p, 0, units, stream);
+  if (tile.columns == 128) return launch_shape<TIn, TOut, 128, 5, 1>(p, 0, units, stream);
+  if (tile.columns == 64) return launch_shape<TIn, TOut, 64, 7, 1>(p, 0, units, stream);
+  return "no such configuration";
+}
+template <class TIn, class TOut>
+const char* launch_split(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream) {
+  if (tile.columns == 64) return launch_shape<TIn, TOut, 64, 8, 0>(p, tile.split, units, stream);
+  if (tile.columns == 32) return launch_shape<TIn, TOut, 32, 10, 0>(p, tile.split, units, stream);
+  if (tile.columns == 16) return launch_shape<TIn, TOut, 16, 12, 0>(p, tile.split, units, stream);
+  return "no such configuration";
 }
 
 // one translation unit each
-const char* launch_bf16(const HalfGemm& p, int configuration, int units, cudaStream_t stream);
-const char* launch_bf16_fp32(const HalfGemm& p, int configuration, int units, cudaStream_t stream);
-const char* launch_fp16(const HalfGemm& p, int configuration, int units, cudaStream_t stream);
-const char* launch_fp16_fp32(const HalfGemm& p, int configuration, int units, cudaStream_t stream);
+const char* launch_bf16(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
+const char* launch_bf16_fp32(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
+const char* launch_fp16(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
+const char* launch_fp16_fp32(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
+const char* launch_bf16_split(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
+const char* launch_bf16_fp32_split(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
+const char* launch_fp16_split(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
+const char* launch_fp16_fp32_split(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
 
 }  // namespace tessera::cuda::sm90a

@@ -8,17 +8,26 @@ namespace {
 
 struct Shape {
   const char* name;
-  int bm, bn, cluster;
+  Tile tile;
   double efficiency;  ///< share of the tensor pipe's rate that the main loop reaches, measured on an H200
 };
-constexpr Shape shapes[] = {{"128x256x64 s4 multicast 2", 128, 256, 2, 1.00},
-                            {"128x256x64 s4", 128, 256, 1, 0.97},
-                            {"128x128x64 s5", 128, 128, 1, 0.79},
-                            {"128x64x64 s7", 128, 64, 1, 0.53}};
-
-bool aligned(const void* pointer, std::int64_t stride) {
-  return reinterpret_cast<std::uintptr_t>(pointer) % 16 == 0 && stride % 8 == 0;
-}
+constexpr int rows = 128;
+constexpr Shape shapes[] = {{"128x256x64 s4 multicast 2", {256, 2, 0}, 1.00},
+                            {"128x256x64 s4", {256, 1, 0}, 0.97},
+                            {"128x128x64 s5", {128, 1, 0}, 0.79},
+                            {"128x64x64 s7", {64, 1, 0}, 0.53},
+                            {"128x64x64 s8", {64, 1, 1}, 0.53},
+                            {"128x64x64 s8 split 2", {64, 1, 2}, 0.53},
+                            {"128x64x64 s8 split 4", {64, 1, 4}, 0.53},
+                            {"128x64x64 s8 split 8", {64, 1, 8}, 0.53},
+                            {"128x32x64 s10", {32, 1, 1}, 0.30},
+                            {"128x32x64 s10 split 2", {32, 1, 2}, 0.30},
+                            {"128x32x64 s10 split 4", {32, 1, 4}, 0.30},
+                            {"128x32x64 s10 split 8", {32, 1, 8}, 0.30},
+                            {"128x16x64 s12", {16, 1, 1}, 0.15},
+                            {"128x16x64 s12 split 2", {16, 1, 2}, 0.15},
+                            {"128x16x64 s12 split 4", {16, 1, 4}, 0.15},
+                            {"128x16x64 s12 split 8", {16, 1, 8}, 0.15}};
 
 }  // namespace
 
@@ -29,24 +38,40 @@ const char* refusal(const HalfGemm& p) {
   constexpr std::int64_t largest = std::int64_t{1} << 30;
   if (p.m > largest || p.n > largest || p.k > largest) return "an extent is above 2^30";
   if (p.m < 1 || p.n < 1 || p.k < 1) return "an extent is 0";
-  if (!aligned(p.a, p.lda)) return "A's base or leading dimension is not a multiple of 16 bytes (8 elements)";
-  if (!aligned(p.b, p.ldb)) return "B's base or leading dimension is not a multiple of 16 bytes (8 elements)";
+  if (!is_aligned(p.a, p.lda)) return "A's base or leading dimension is not a multiple of 16 bytes (8 elements)";
+  if (!is_aligned(p.b, p.ldb)) return "B's base or leading dimension is not a multiple of 16 bytes (8 elements)";
   return nullptr;
 }
 
+bool configuration_fits(const HalfGemm& p, int configuration) {
+  const Tile& tile = shapes[configuration].tile;
+  return tile.split > 0 ? (p.k + 63) / 64 >= tile.split : !p.d_column_major;
+}
+
 int choose_configuration(const HalfGemm& p, int units) {
-  // Cycles: the tensor pipe does 2048 multiply-adds a cycle and multiprocessor for 16-bit operands; the waves of tiles
-  // times a tile's main loop and store, behind a fixed cost for filling the pipeline.
-  int best = 0;
+  // Cycles, as measured on an H200: the tensor pipe does 2048 multiply-adds a cycle and multiprocessor for 16-bit
+  // operands; L2 gives all multiprocessors 8000 bytes a cycle, less than half of that where lines of 128 bytes lie
+  // across its own. A tile of K takes the longer of the two; the waves of tiles times a tile's main loop and store add
+  // up, behind a start that is the same for all.
+  const auto bytes = [](std::int64_t leading) { return leading % 64 == 0 ? 128.0 : 2.5 * 128; };
+  int best = -1;
   double least = 1e300;
   for (int c = 0; c < configurations(); ++c) {
-    const Shape& s = shapes[c];
-    const auto tiles = ((p.m + s.bm * s.cluster - 1) / (s.bm * s.cluster)) * ((p.n + s.bn - 1) / s.bn);
-    const auto at_once = units / s.cluster;
-    const auto waves = (tiles + at_once - 1) / at_once;
-    const double k_tiles = static_cast<double>((p.k + 63) / 64);
-    const double tile = k_tiles * s.bm * s.bn * 64 / 2048.0 / s.efficiency + 6.0 * s.bn;
-    const double cycles = 2500 + (s.cluster > 1 ? 1500 : 0) + static_cast<double>(waves) * tile;
+    if (!configuration_fits(p, c)) continue;
+    const auto& [columns, multicast, split] = shapes[c].tile;
+    const std::int64_t row_tiles = (p.m + rows * multicast - 1) / (rows * multicast);
+    const std::int64_t tiles = row_tiles * ((p.n + columns - 1) / columns);
+    // clusters of 4 and 8 blocks leave multiprocessors of a group free
+    const int blocks = split > 1 ? split : multicast;
+    const std::int64_t at_once = (blocks > 2 ? units * 10 / 11 : units) / blocks;
+    const std::int64_t waves = (tiles + at_once - 1) / at_once;
+    const std::int64_t k_tiles = (p.k + 63) / 64, k_here = split > 1 ? (k_tiles + split - 1) / split : k_tiles;
+    const auto running = static_cast<double>(std::min(tiles, at_once) * blocks);
+    const double from_l2 = running * (rows * bytes(p.lda) + columns * bytes(p.ldb) / multicast) / 8000;
+    const double step = std::max(rows * columns * 64 / 2048.0 / shapes[c].efficiency, from_l2);
+    double tile = static_cast<double>(k_here) * step + 9.0 * columns;
+    if (split > 0) tile += split > 1 ? 4000 : 2500;
+    const double cycles = (multicast > 1 ? 1500 : 0) + static_cast<double>(waves) * tile;
     if (cycles < least) {
       least = cycles;
       best = c;
@@ -57,11 +82,14 @@ int choose_configuration(const HalfGemm& p, int units) {
 
 const char* launch(const HalfGemm& p, int configuration, int units, void* stream) {
   auto* const s = static_cast<cudaStream_t>(stream);
-  if (p.in == Element::bf16)
-    return p.out == Element::fp32 ? launch_bf16_fp32(p, configuration, units, s)
-                                  : launch_bf16(p, configuration, units, s);
-  return p.out == Element::fp32 ? launch_fp16_fp32(p, configuration, units, s)
-                                : launch_fp16(p, configuration, units, s);
+  if (!configuration_fits(p, configuration)) return "the configuration does not fit the problem";
+  const Tile& tile = shapes[configuration].tile;
+  const bool to_fp32 = p.out == Element::fp32;
+  const auto start = p.in == Element::bf16 ? (tile.split > 0 ? (to_fp32 ? launch_bf16_fp32_split : launch_bf16_split)
+                                                             : (to_fp32 ? launch_bf16_fp32 : launch_bf16))
+                                           : (tile.split > 0 ? (to_fp32 ? launch_fp16_fp32_split : launch_fp16_split)
+                                                             : (to_fp32 ? launch_fp16_fp32 : launch_fp16));
+  return start(p, tile, units, s);
 }
 
 }  // namespace tessera::cuda::sm90a

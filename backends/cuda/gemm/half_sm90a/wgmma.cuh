@@ -12,6 +12,54 @@ template <int N, bool IsBf16, int TransposeA, int TransposeB>
 struct Wgmma;
 
 template <bool IsBf16, int TransposeA, int TransposeB>
+struct Wgmma<16, IsBf16, TransposeA, TransposeB> {
+  static __device__ __forceinline__ void run(float (&d)[8], std::uint64_t a, std::uint64_t b, int accumulate) {
+    if constexpr (IsBf16)
+      asm volatile(
+          "{\n.reg .pred p;\nsetp.ne.b32 p, %10, 0;\n"
+          "wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16 {"
+          "%0, %1, %2, %3, %4, %5, %6, %7}, "
+          "%8, %9, p, 1, 1, %11, %12;\n}\n"
+          : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7])
+          : "l"(a), "l"(b), "r"(accumulate), "n"(TransposeA), "n"(TransposeB));
+    else
+      asm volatile(
+          "{\n.reg .pred p;\nsetp.ne.b32 p, %10, 0;\n"
+          "wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 {"
+          "%0, %1, %2, %3, %4, %5, %6, %7}, "
+          "%8, %9, p, 1, 1, %11, %12;\n}\n"
+          : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7])
+          : "l"(a), "l"(b), "r"(accumulate), "n"(TransposeA), "n"(TransposeB));
+  }
+};
+
+template <bool IsBf16, int TransposeA, int TransposeB>
+struct Wgmma<32, IsBf16, TransposeA, TransposeB> {
+  static __device__ __forceinline__ void run(float (&d)[16], std::uint64_t a, std::uint64_t b, int accumulate) {
+    if constexpr (IsBf16)
+      asm volatile(
+          "{\n.reg .pred p;\nsetp.ne.b32 p, %18, 0;\n"
+          "wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16 {"
+          "%0, %1, %2, %3, %4, %5, %6, %7, "
+          "%8, %9, %10, %11, %12, %13, %14, %15}, "
+          "%16, %17, p, 1, 1, %19, %20;\n}\n"
+          : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]),
+            "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15])
+          : "l"(a), "l"(b), "r"(accumulate), "n"(TransposeA), "n"(TransposeB));
+    else
+      asm volatile(
+          "{\n.reg .pred p;\nsetp.ne.b32 p, %18, 0;\n"
+          "wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 {"
+          "%0, %1, %2, %3, %4, %5, %6, %7, "
+          "%8, %9, %10, %11, %12, %13, %14, %15}, "
+          "%16, %17, p, 1, 1, %19, %20;\n}\n"
+          : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]),
+            "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15])
+          : "l"(a), "l"(b), "r"(accumulate), "n"(TransposeA), "n"(TransposeB));
+  }
+};
+
+template <bool IsBf16, int TransposeA, int TransposeB>
 struct Wgmma<64, IsBf16, TransposeA, TransposeB> {
   static __device__ __forceinline__ void run(float (&d)[32], std::uint64_t a, std::uint64_t b, int accumulate) {
     if constexpr (IsBf16)

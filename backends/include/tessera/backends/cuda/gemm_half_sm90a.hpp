@@ -16,6 +16,7 @@ namespace tessera::backends {
 struct HalfProduct {
   bool is_bf16 = false;
   bool out_is_float = false;
+  bool planned = false;  ///< a workspace may be asked for
   PlainMatrix a, b, c;
 };
 
@@ -23,9 +24,11 @@ struct HalfProduct {
 Verdict half_sm90a_can_run(const HalfProduct& product, const DeviceInfo& device);
 /// The tile shape, "128x256x64 s4 multicast 2".
 std::string half_sm90a_configuration(const HalfProduct& product, const DeviceInfo& device);
+/// For copies of operands that the copy engine cannot read as they lie; 0 for the others.
+std::size_t half_sm90a_workspace_bytes(const HalfProduct& product);
 /// alpha and beta are host values where their pointer is null, else in device memory.
 void half_sm90a_run(const HalfProduct& product, const ScalarRef<float>& alpha, const ScalarRef<float>& beta,
-                    const DeviceInfo& device, void* stream);
+                    GemmWorkspace workspace, const DeviceInfo& device, void* stream);
 
 /// gemm of fp16 and bf16 by the tensor cores of Hopper: wgmma fed by TMA, backends/cuda/gemm/half_sm90a.
 struct GemmHalfSm90a {
@@ -48,19 +51,23 @@ struct GemmHalfSm90a {
     return half_sm90a_configuration(product(p), device);
   }
   template <class Types>
-  static std::size_t workspace_bytes(const GemmProblem<Types>&) {
-    return 0;
+  static std::size_t workspace_bytes(const GemmProblem<Types>& p) {
+    return half_sm90a_workspace_bytes(product(p));
   }
   template <class Types>
-  static void run(const Kokkos::Cuda& exec, const GemmProblem<Types>& p, GemmWorkspace) {
-    half_sm90a_run(product(p), p.alpha, p.beta, device_of(exec), exec.cuda_stream());
+  static void run(const Kokkos::Cuda& exec, const GemmProblem<Types>& p, GemmWorkspace workspace) {
+    half_sm90a_run(product(p), p.alpha, p.beta, workspace, device_of(exec), exec.cuda_stream());
   }
 
  private:
   template <class Types>
   static HalfProduct product(const GemmProblem<Types>& p) {
-    return {std::same_as<typename Types::in, bfloat16>, std::same_as<typename Types::out, float>, plain_matrix(p.a),
-            plain_matrix(p.b), plain_matrix(p.c)};
+    return {std::same_as<typename Types::in, bfloat16>,
+            std::same_as<typename Types::out, float>,
+            p.planned,
+            plain_matrix(p.a),
+            plain_matrix(p.b),
+            plain_matrix(p.c)};
   }
 };
 

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <tessera/backends/peers.hpp>
+
+namespace tessera::peers {
+
+/// C = A B of 16-bit floats summed in fp32, column-major, by the kernel that cuBLASLt's heuristics put first for 256
+/// MiB of workspace.
+Peer lt_gemm(const Queue& queue, bool is_bf16, bool ta, bool tb, index_t m, index_t n, index_t k, const void* a,
+             index_t lda, const void* b, index_t ldb, void* c, index_t ldc);
+
+}  // namespace tessera::peers
