@@ -47,13 +47,22 @@ Verdict half_sm90a_can_run(const HalfProduct& product, const DeviceInfo& device)
   if (!g) return Verdict::no("an operand has unit stride in neither dimension");
   const char* const why = cuda::sm90a::refusal(*g);
   if (why != nullptr && !realigned(*g, product.planned)) return Verdict::no(in_callers_names(why, *g, product.a));
-  // measured against cuBLAS on an H200: so few tiles leave multiprocessors idle, and only skinny products split K
+  // measured against cuBLAS on an H200
+  const auto elements = [](index_t rows, index_t columns) {
+    return static_cast<double>(rows) * static_cast<double>(columns);
+  };
+  const bool across_lines = why == nullptr && (g->lda % 64 != 0 || g->ldb % 64 != 0);
+  if (std::min(g->m, g->n) <= 64) {
+    if (across_lines || elements(std::max(g->m, g->n), g->k) > 0x1p25)
+      return Verdict::no(
+          "64 rows or columns or fewer, and the other operand large or of rows that are no multiples of "
+          "128 bytes: the vendor's library was measured faster");
+    return Verdict::yes();
+  }
   const index_t tiles = ((g->m + 127) / 128) * ((g->n + 63) / 64);
-  if (!g->d_column_major && g->n > 64 && 2 * tiles < device.units && g->k > 2048)
+  if (2 * tiles < device.units && g->k > 2048)
     return Verdict::no("so few tiles for so long a K: the vendor's library was measured faster");
-  const bool across_lines = g->lda % 64 != 0 || g->ldb % 64 != 0;
-  if (why == nullptr && across_lines && std::min(g->m, g->n) > 64 &&
-      static_cast<double>(g->m) * static_cast<double>(g->n) * static_cast<double>(g->k) < 0x1p31)
+  if (across_lines && elements(g->m, g->n) * static_cast<double>(g->k) < 0x1p31)
     return Verdict::no(
         "so small a product of rows that are no multiples of 128 bytes: the vendor's library was measured faster");
   return Verdict::yes();

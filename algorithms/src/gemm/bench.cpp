@@ -114,6 +114,8 @@ const Registration registration([] {
       gemm_case<half>("NN", n, n, n, false, "");
       gemm_case<bfloat16>("NN", n, n, n, false, "");
     }
+    for (const char* op : {"NN", "TN"}) gemm_case<bfloat16>(op, 64, 4096, 4096, false, "");
+    gemm_case<bfloat16>("TN", 16, 4096, 4096, false, "");
     constexpr index_t shapes[][3] = {{16384, 16384, 1024}, {64, 8192, 8192},  {16, 8192, 8192}, {8192, 8192, 64},
                                      {4096, 14336, 4096},  {256, 256, 65536}, {3000, 5000, 700}};
     for (const auto& [m, n, k] : shapes) gemm_case<bfloat16>("NN", m, n, k, false, "");

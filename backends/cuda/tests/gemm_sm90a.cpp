@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <tessera/backends/enabled.hpp>
+#include <tessera/gemm.hpp>
 
 // The Hopper kernels of 16-bit floats, of fp32 from bf16 terms and of fp64 through their plain interfaces, so that
 // every configuration meets every edge, and through the call. Needs a device of compute capability 9.0.
@@ -288,4 +289,72 @@ TEST_CASE("bf16 and fp16 on Hopper: configurations, majors, edges, guard bands",
   check_half<tessera::bfloat16, float>(Element::bf16, Element::fp32, 0);
   check_half<tessera::half, tessera::half>(Element::fp16, Element::fp16, 0x1p-11);
   check_half<tessera::half, float>(Element::fp16, Element::fp32, 0);
+}
+
+namespace {
+
+using Bf16Matrix = Kokkos::View<tessera::bfloat16**, Kokkos::LayoutRight, Space>;
+constexpr index_t chain_extent = 512;
+
+KOKKOS_FUNCTION float chain_value(index_t i, index_t j) { return static_cast<float>((i * 31 + j * 7) % 251); }
+
+/// x, and the matrix that moves columns by one place.
+void fill_chain(const Space& exec, const Bf16Matrix& x, const Bf16Matrix& shift) {
+  constexpr index_t n = chain_extent;
+  Kokkos::parallel_for(
+      "tessera::test::fill", tessera::Range<Space>(exec, 0, n * n), KOKKOS_LAMBDA(index_t e) {
+        const index_t i = e / n, j = e % n;
+        shift(i, j) = tessera::bfloat16(j == (i + 1) % n ? 1.0F : 0.0F);
+        x(i, j) = tessera::bfloat16(chain_value(i, j));
+      });
+}
+/// Elements of x that are not those of the start moved by `steps`.
+index_t wrong_in_chain(const Space& exec, const Bf16Matrix& x, index_t steps) {
+  constexpr index_t n = chain_extent;
+  index_t count = 0;
+  Kokkos::parallel_reduce(
+      "tessera::test::compare", tessera::Range<Space>(exec, 0, n * n),
+      KOKKOS_LAMBDA(index_t e, index_t & wrong) {
+        const index_t i = e / n, j = e % n;
+        if (static_cast<float>(x(i, j)) != chain_value(i, ((j - steps) % n + n) % n)) ++wrong;
+      },
+      count);
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("bf16 on Hopper: products that wait for each other, launched and in a captured graph", "[gemm_sm90a]") {
+  // the kernel starts while the one before it runs: each step reads what the last one wrote
+  if (!is_hopper()) return;
+  constexpr index_t n = chain_extent, steps = 66;  // a multiple of the number of buffers
+  cudaStream_t stream = nullptr;
+  REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);
+  {
+    const Space exec(stream);
+    const Bf16Matrix shift("shift", n, n);
+    const Bf16Matrix x[3] = {Bf16Matrix("x0", n, n), Bf16Matrix("x1", n, n), Bf16Matrix("x2", n, n)};
+    fill_chain(exec, x[0], shift);
+    CHECK(tessera::plan_gemm(exec, x[0], shift, x[1]).path().find("wgmma_half") != std::string::npos);
+    const auto chain = [&] {
+      for (int s = 0; s < steps; ++s) tessera::gemm(exec, 1.0F, x[s % 3], shift, 0.0F, x[(s + 1) % 3]);
+    };
+    chain();
+    CHECK(wrong_in_chain(exec, x[0], steps) == 0);
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t executable = nullptr;
+    exec.fence();
+    REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed) == cudaSuccess);
+    chain();
+    REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
+    REQUIRE(cudaGraphInstantiate(&executable, graph, 0) == cudaSuccess);
+    for (index_t replay = 2; replay < 5; ++replay) {
+      REQUIRE(cudaGraphLaunch(executable, stream) == cudaSuccess);
+      CHECK(wrong_in_chain(exec, x[0], replay * steps) == 0);
+    }
+    CHECK(cudaGraphExecDestroy(executable) == cudaSuccess);
+    CHECK(cudaGraphDestroy(graph) == cudaSuccess);
+    exec.fence();
+  }
+  CHECK(cudaStreamDestroy(stream) == cudaSuccess);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include <tessera/spmv/terms.hpp>
@@ -68,7 +69,7 @@ struct SpmvStream {
     s.capacity = (share < most ? static_cast<int>(share) : most) / granule * granule;
     s.shared_length = static_cast<int>(2 * mean) < 32 ? 32 : static_cast<int>(2 * mean);
     // rows of lengths with a common factor with the number of banks would meet in few of them
-    s.skewed = !host && static_cast<index_t>(mean + 0.5) % 4 == 0;
+    s.skewed = !host && std::llround(mean) % 4 == 0;
     const index_t blocks = (p.a.rows + s.rows_per_block - 1) / s.rows_per_block;
     const index_t wave = exec.concurrency() / places;
     s.per_team = blocks / (2 * wave);

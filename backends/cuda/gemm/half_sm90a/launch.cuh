@@ -14,9 +14,9 @@ inline bool is_aligned(const void* pointer, std::int64_t leading) {
   return reinterpret_cast<std::uintptr_t>(pointer) % 16 == 0 && leading % 8 == 0;
 }
 
-/// The columns of a tile, row tiles that share B, and blocks that split K (0: none can).
+/// The rows and columns of a tile, row tiles that share B, and blocks that split K (0: none can).
 struct Tile {
-  int columns, multicast, split;
+  int rows, columns, multicast, split;
 };
 
 template <class C>
@@ -69,10 +69,10 @@ const char* launch_configuration(const HalfGemm& p, int split, int units, cudaSt
 }
 
 /// All transposes of one tile shape.
-template <class TIn, class TOut, int BN, int Stages, int Cluster>
+template <class TIn, class TOut, int BM, int BN, int Stages, int Cluster>
 const char* launch_shape(const HalfGemm& p, int split, int units, cudaStream_t stream) {
   const auto with = [&]<bool A, bool B>() {
-    return launch_configuration<Configuration<TIn, TOut, 128, BN, Stages, Cluster, A, B>>(p, split, units, stream);
+    return launch_configuration<Configuration<TIn, TOut, BM, BN, Stages, Cluster, A, B>>(p, split, units, stream);
   };
   if (p.a_mn_major)
     return p.b_mn_major ? with.template operator()<true, true>() : with.template operator()<true, false>();
@@ -81,18 +81,22 @@ const char* launch_shape(const HalfGemm& p, int split, int units, cudaStream_t s
 
 template <class TIn, class TOut>
 const char* launch_whole(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream) {
-  if (tile.columns == 256 && tile.multicast == 2) return launch_shape<TIn, TOut, 256, 4, 2>(p, 0, units, stream);
-  if (tile.columns == 256) return launch_shape<TIn, TOut, 256, 4, 1>(p, 0, units, stream);
-  if (tile.columns == 128) return launch_shape<TIn, TOut, 128, 5, 1>(p, 0, units, stream);
-  if (tile.columns == 64) return launch_shape<TIn, TOut, 64, 7, 1>(p, 0, units, stream);
+  if (tile.columns == 256 && tile.multicast == 2) return launch_shape<TIn, TOut, 128, 256, 4, 2>(p, 0, units, stream);
+  if (tile.columns == 256) return launch_shape<TIn, TOut, 128, 256, 4, 1>(p, 0, units, stream);
+  if (tile.columns == 128) return launch_shape<TIn, TOut, 128, 128, 5, 1>(p, 0, units, stream);
+  if (tile.columns == 64) return launch_shape<TIn, TOut, 128, 64, 7, 1>(p, 0, units, stream);
   return "no such configuration";
 }
 template <class TIn, class TOut>
 const char* launch_split(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream) {
-  if (tile.columns == 64) return launch_shape<TIn, TOut, 64, 8, 0>(p, tile.split, units, stream);
-  if (tile.columns == 32) return launch_shape<TIn, TOut, 32, 10, 0>(p, tile.split, units, stream);
-  if (tile.columns == 16) return launch_shape<TIn, TOut, 16, 12, 0>(p, tile.split, units, stream);
-  return "no such configuration";
+  const auto with = [&]<int BM>() -> const char* {
+    // as many stages as shared memory holds
+    if (tile.columns == 64) return launch_shape<TIn, TOut, BM, 64, 24, 0>(p, tile.split, units, stream);
+    if (tile.columns == 32) return launch_shape<TIn, TOut, BM, 32, 24, 0>(p, tile.split, units, stream);
+    if (tile.columns == 16) return launch_shape<TIn, TOut, BM, 16, 24, 0>(p, tile.split, units, stream);
+    return "no such configuration";
+  };
+  return tile.rows == 64 ? with.template operator()<64>() : with.template operator()<128>();
 }
 
 // one translation unit each

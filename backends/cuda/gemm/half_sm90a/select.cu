@@ -11,23 +11,34 @@ struct Shape {
   Tile tile;
   double efficiency;  ///< share of the tensor pipe's rate that the main loop reaches, measured on an H200
 };
-constexpr int rows = 128;
-constexpr Shape shapes[] = {{"128x256x64 s4 multicast 2", {256, 2, 0}, 1.00},
-                            {"128x256x64 s4", {256, 1, 0}, 0.97},
-                            {"128x128x64 s5", {128, 1, 0}, 0.79},
-                            {"128x64x64 s7", {64, 1, 0}, 0.53},
-                            {"128x64x64 s8", {64, 1, 1}, 0.53},
-                            {"128x64x64 s8 split 2", {64, 1, 2}, 0.53},
-                            {"128x64x64 s8 split 4", {64, 1, 4}, 0.53},
-                            {"128x64x64 s8 split 8", {64, 1, 8}, 0.53},
-                            {"128x32x64 s10", {32, 1, 1}, 0.30},
-                            {"128x32x64 s10 split 2", {32, 1, 2}, 0.30},
-                            {"128x32x64 s10 split 4", {32, 1, 4}, 0.30},
-                            {"128x32x64 s10 split 8", {32, 1, 8}, 0.30},
-                            {"128x16x64 s12", {16, 1, 1}, 0.15},
-                            {"128x16x64 s12 split 2", {16, 1, 2}, 0.15},
-                            {"128x16x64 s12 split 4", {16, 1, 4}, 0.15},
-                            {"128x16x64 s12 split 8", {16, 1, 8}, 0.15}};
+constexpr Shape shapes[] = {{"128x256x64 s4 multicast 2", {128, 256, 2, 0}, 1.00},
+                            {"128x256x64 s4", {128, 256, 1, 0}, 0.97},
+                            {"128x128x64 s5", {128, 128, 1, 0}, 0.79},
+                            {"128x64x64 s7", {128, 64, 1, 0}, 0.53},
+                            {"128x64x64", {128, 64, 1, 1}, 0.53},
+                            {"128x64x64 split 2", {128, 64, 1, 2}, 0.53},
+                            {"128x64x64 split 4", {128, 64, 1, 4}, 0.53},
+                            {"128x64x64 split 8", {128, 64, 1, 8}, 0.53},
+                            {"128x32x64", {128, 32, 1, 1}, 0.30},
+                            {"128x32x64 split 2", {128, 32, 1, 2}, 0.30},
+                            {"128x32x64 split 4", {128, 32, 1, 4}, 0.30},
+                            {"128x32x64 split 8", {128, 32, 1, 8}, 0.30},
+                            {"128x16x64", {128, 16, 1, 1}, 0.15},
+                            {"128x16x64 split 2", {128, 16, 1, 2}, 0.15},
+                            {"128x16x64 split 4", {128, 16, 1, 4}, 0.15},
+                            {"128x16x64 split 8", {128, 16, 1, 8}, 0.15},
+                            {"64x64x64", {64, 64, 1, 1}, 0.32},
+                            {"64x64x64 split 2", {64, 64, 1, 2}, 0.32},
+                            {"64x64x64 split 4", {64, 64, 1, 4}, 0.32},
+                            {"64x64x64 split 8", {64, 64, 1, 8}, 0.32},
+                            {"64x32x64", {64, 32, 1, 1}, 0.18},
+                            {"64x32x64 split 2", {64, 32, 1, 2}, 0.18},
+                            {"64x32x64 split 4", {64, 32, 1, 4}, 0.18},
+                            {"64x32x64 split 8", {64, 32, 1, 8}, 0.18},
+                            {"64x16x64", {64, 16, 1, 1}, 0.09},
+                            {"64x16x64 split 2", {64, 16, 1, 2}, 0.09},
+                            {"64x16x64 split 4", {64, 16, 1, 4}, 0.09},
+                            {"64x16x64 split 8", {64, 16, 1, 8}, 0.09}};
 
 }  // namespace
 
@@ -58,7 +69,7 @@ int choose_configuration(const HalfGemm& p, int units) {
   double least = 1e300;
   for (int c = 0; c < configurations(); ++c) {
     if (!configuration_fits(p, c)) continue;
-    const auto& [columns, multicast, split] = shapes[c].tile;
+    const auto& [rows, columns, multicast, split] = shapes[c].tile;
     const std::int64_t row_tiles = (p.m + rows * multicast - 1) / (rows * multicast);
     const std::int64_t tiles = row_tiles * ((p.n + columns - 1) / columns);
     // clusters of 4 and 8 blocks leave multiprocessors of a group free
