@@ -123,11 +123,11 @@ tessera_app_test(bench.one_case APP bench OPTIONS --set full --filter "dot fp64 
                  JSON app=bench verified=ON interrupted=OFF cases_asked_for=1 results.0.verified=ON
                  JSON_HAS copy_gb_per_s results.0.ratios results.0.share_of_ceiling results.0.past_cache machine.0.name)
 tessera_app_test(bench.from APP bench OPTIONS --from ${stored} --filter 2e8 EXIT 0
-                 STDOUT "NVIDIA H200.*asum fp64 n=2e8.*cuBLAS: 1.22")
+                 STDOUT "NVIDIA H200.*asum fp64 n=2e8.*cuBLAS: [0-9]+\\.[0-9][0-9]")
 tessera_app_test(bench.from_csv APP bench OPTIONS --from ${stored} --csv - EXIT 0 STDOUT "\"asum fp64 n=2e8\",")
 tessera_app_test(bench.from_html APP bench OPTIONS --from ${stored} --html - EXIT 0 STDOUT "^<!DOCTYPE html>.*</html>")
 tessera_app_test(bench.from_compare APP bench OPTIONS --from ${stored} --compare ${stored} EXIT 0
-                 STDOUT "128 cases: 0 faster and 0 slower")
+                 STDOUT "[1-9][0-9]+ cases: 0 faster and 0 slower")
 tessera_app_test(bench.two_to_stdout APP bench OPTIONS --from ${stored} --csv - --html - EXIT 2 STDERR "one of them")
 tessera_app_test(bench.twice APP bench OPTIONS --from ${stored} --csv a.out --html ./a.out EXIT 2 STDERR "named twice")
 tessera_app_test(bench.device APP bench OPTIONS --from ${stored} --csv /dev/null EXIT 2 STDERR "a device, a pipe")
