@@ -161,7 +161,7 @@ struct SetTiles {
       walker.excess += outside;
     std::uint32_t kept = 0;
     Tile::walk(ranges, place, keys, split, behind,
-               [&](int u, bool takes_b, int i, int j, const Key& next_a, const Key& next_b) {
+               [&](int u, bool takes_b, int /*i*/, int j, const Key& next_a, const Key& next_b) {
                  k[u] = takes_b ? next_b : next_a;
                  if (!whole && first + u >= place.count) return;
                  const bool keeps = walker.keeps(ranges.before, job.rule, k[u], takes_b, [&](int r) {
