@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstddef>
 #include <cstdint>
 
 /// \file
@@ -12,8 +11,9 @@ namespace tessera::cuda::sm90a {
 
 enum class Element { bf16, fp16, fp32 };
 
-/// D = alpha A B + beta D, D m x n, its rows contiguous, or its columns where `d_column_major`. A is m x k, B is k x n; each has unit stride in one dimension:
-/// `a_mn_major` says that A's unit stride is along m (else along k), `b_mn_major` that B's is along n (else along k).
+/// D = alpha A B + beta D, D m x n, its rows contiguous, or its columns where `d_column_major`. A is m x k, B is k x n;
+/// each has unit stride in one dimension: `a_mn_major` says that A's unit stride is along m (else along k),
+/// `b_mn_major` that B's is along n (else along k).
 struct HalfGemm {
   Element in = Element::bf16;
   Element out = Element::bf16;  ///< equal to `in`, or fp32
