@@ -31,10 +31,7 @@ std::optional<HalfGemm> translate(const HalfProduct& p) {
 bool realigned(const HalfGemm& g, bool planned) {
   const bool large = static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k) >= 0x1p30;
   if (!planned || !large || cuda::sm90a::realign_bytes(g) == 0) return false;
-  HalfGemm copy = g;  // nothing else may stand against it
-  copy.a = copy.b = nullptr;
-  copy.lda = copy.ldb = 8;
-  return cuda::sm90a::refusal(copy) == nullptr;
+  return cuda::sm90a::refusal(cuda::sm90a::after_realign(g)) == nullptr;  // nothing else may stand against it
 }
 
 constexpr const char* path = "cuda:wgmma_half_sm90a";
@@ -70,9 +67,12 @@ Verdict half_sm90a_can_run(const HalfProduct& product, const DeviceInfo& device)
 
 std::string half_sm90a_configuration(const HalfProduct& product, const DeviceInfo& device) {
   const auto g = translate(product);
-  std::string name = cuda::sm90a::configuration_name(cuda::sm90a::choose_configuration(g.value(), device.units));
+  // the shape that run() chooses, which sees the copies
+  const bool copied = realigned(g.value(), product.planned);
+  std::string name = cuda::sm90a::configuration_name(
+      cuda::sm90a::choose_configuration(copied ? cuda::sm90a::after_realign(*g) : *g, device.units));
   if (g->d_column_major) name += " swapped";
-  return realigned(*g, product.planned) ? "copied " + name : name;
+  return copied ? "copied " + name : name;
 }
 
 std::size_t half_sm90a_workspace_bytes(const HalfProduct& product) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <cuda.h>
 #include <cudaTypedefs.h>
 #include <cuda_runtime.h>

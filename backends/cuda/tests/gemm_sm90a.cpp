@@ -6,6 +6,7 @@
 #include <gemm/fp32_sm90a/fp32_sm90a.hpp>
 #include <gemm/fp64_sm90a/fp64_sm90a.hpp>
 #include <gemm/half_sm90a/half_sm90a.hpp>
+#include <gemm_dense.hpp>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -265,12 +266,7 @@ void check_half(sm90a::Element in, sm90a::Element out, double rounding, const st
                     g.ldd = w.ldd;
                     g.alpha = static_cast<float>(s.alpha);
                     g.beta = static_cast<float>(s.beta);
-                    if (columns) {  // D^T = B^T A^T
-                      std::swap(g.m, g.n);
-                      std::swap(g.a, g.b);
-                      std::swap(g.lda, g.ldb);
-                      std::swap(g.a_mn_major, g.b_mn_major);
-                    }
+                    if (columns) tessera::backends::transpose_product(g);
                     REQUIRE(sm90a::refusal(g) == nullptr);
                     REQUIRE(sm90a::launch(g, configuration, 132, Space().cuda_stream()) == nullptr);
                   },

@@ -38,6 +38,8 @@ const char* refusal(const HalfGemm& problem);
 
 /// Bytes for copies of A and B whose base and leading dimension are multiples of 16 bytes; 0 where they are already.
 std::size_t realign_bytes(const HalfGemm& problem);
+/// The problem as it is once its operands are copied; what is copied is null.
+HalfGemm after_realign(HalfGemm problem);
 /// Enqueues the copies and has the problem read them. Returns null, or what went wrong.
 const char* realign(HalfGemm& problem, void* workspace, void* stream);
 

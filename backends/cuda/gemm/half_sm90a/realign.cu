@@ -60,22 +60,28 @@ std::size_t realign_bytes(const HalfGemm& p) {
   return pieces == 0 ? 0 : static_cast<std::size_t>(pieces) * 16 + 127;
 }
 
-const char* realign(HalfGemm& p, void* workspace, void* stream) {
-  Copies copies = copies_of(p);
-  auto* const memory =
-      reinterpret_cast<uint4*>((reinterpret_cast<std::uintptr_t>(workspace) + 127) & ~std::uintptr_t{127});
-  const std::int64_t of_a = copies.a.lines * copies.a.pieces(), of_b = copies.b.lines * copies.b.pieces();
-  if (of_a + of_b == 0) return nullptr;
-  copies.a.to = memory;
-  copies.b.to = memory + of_a;
-  if (of_a > 0) {
-    p.a = copies.a.to;
+HalfGemm after_realign(HalfGemm p) {
+  const Copies copies = copies_of(p);
+  if (copies.a.lines > 0) {
+    p.a = nullptr;
     p.lda = copies.a.pieces() * 8;
   }
-  if (of_b > 0) {
-    p.b = copies.b.to;
+  if (copies.b.lines > 0) {
+    p.b = nullptr;
     p.ldb = copies.b.pieces() * 8;
   }
+  return p;
+}
+
+const char* realign(HalfGemm& p, void* workspace, void* stream) {
+  Copies copies = copies_of(p);
+  const std::int64_t of_a = copies.a.lines * copies.a.pieces(), of_b = copies.b.lines * copies.b.pieces();
+  if (of_a + of_b == 0) return nullptr;
+  copies.a.to = reinterpret_cast<uint4*>((reinterpret_cast<std::uintptr_t>(workspace) + 127) & ~std::uintptr_t{127});
+  copies.b.to = copies.a.to + of_a;
+  p = after_realign(p);
+  if (of_a > 0) p.a = copies.a.to;
+  if (of_b > 0) p.b = copies.b.to;
   constexpr std::int64_t most = 4096;  // blocks; they loop
   const std::int64_t blocks = (of_a + of_b + 255) / 256;
   realign_kernel<<<static_cast<unsigned>(blocks < most ? blocks : most), 256, 0, static_cast<cudaStream_t>(stream)>>>(
