@@ -78,10 +78,18 @@ TEMPLATE_TEST_CASE("transpose of narrow matrices", "[transpose]", TESSERA_ELEMEN
 TEST_CASE("transpose of matrices that no cache holds", "[transpose]") {
   check<float>(left(2400, 2400), left(2400, 2400));
   check<float>(left(2403, 2395), left(2395, 2403, 5));
+  // lines of the result that are no aligned blocks
+  check<float>(left(2403, 2395), left(2395, 2403));
+  check<float>(left(2400, 2400), left(2400, 2400, 0, 3));
+  check<float>(left(31, 200'001), left(200'001, 31));
+  check<float>(left(200'001, 67), left(67, 200'001));
+  check<Kokkos::complex<float>>(left(2049, 1027), left(1027, 2049));
+  check<double>(left(2049, 1023, 1), left(1023, 2049, 0, 1));
   check<float>(left(7, 600'000), left(600'000, 7));
   check<float>(left(1'500'000, 3), left(3, 1'500'000));
   using C = Kokkos::complex<double>;
   check<C>(left(1032, 1032), left(1032, 1032), true);
+  check<C>(left(1031, 1035), left(1035, 1031, 2), true);
 }
 
 TEMPLATE_TEST_CASE("transpose of any strides and alignment", "[transpose]", TESSERA_ELEMENT_TYPES) {

@@ -54,9 +54,11 @@ struct CopyKernel {
 
 /// The tile of a team. A block of `block` x `block` elements is turned round in one thread's registers, so that every
 /// move of memory is a whole vector. On hosts blocks go from memory to memory, a cache line wide, along x, whose lines
-/// the hardware fetches ahead; whole lines of y need not be fetched at all where they are streamed. On devices through
-/// scratch, where the tile lies transposed in chunks of one vector, spread over the banks by a swizzle of the chunk's
-/// number, so that both sides of memory are read and written in stretches of 256 bytes or more.
+/// the hardware fetches ahead; whole lines of y need not be fetched at all where they are streamed. Where lines of y
+/// are no aligned blocks, tiles of hosts are turned into a buffer first, from which long stretches of y are written:
+/// streamed but for their ends, two lines of a stretch. On devices through scratch, where the tile lies transposed in
+/// chunks of one vector, spread over the banks by a swizzle of the chunk's number, so that both sides of memory are
+/// read and written in stretches of 256 bytes or more.
 template <class Space, class T, bool Vectors>
 struct TransposeShape {
   static constexpr bool is_host = machine<Space>::is_host;
@@ -82,6 +84,13 @@ struct TransposeShape {
   /// Distance of the columns of a tile whose elements are moved one by one: against bank conflicts.
   static constexpr int pitch = height + at_least(4 / bytes, 1);
   static constexpr int scratch = is_host ? 0 : width * pitch * bytes;
+  // hosts: blocks whose stores follow each other in y
+  static constexpr int deep = 4;
+  // hosts, through the buffer: 8 lines of x, 16 of y; the pitch keeps the places of one vector off each other's sets
+  static constexpr int buffer_width = at_least(at_most(512 / bytes, 256) / block, 1) * block;
+  static constexpr int buffer_height = at_least(at_most(1024 / bytes, 512) / block, 1) * block;
+  static constexpr int buffer_pitch = buffer_height + block;
+  static constexpr int buffer_bytes = buffer_width * buffer_pitch * bytes;
 };
 
 template <class Space, class T, bool Vectors>
@@ -92,13 +101,23 @@ struct TransposeTiles {
   PairOfMatrices<T> p;
   int height, width;
   index_t tiles_down, tiles;
-  bool streaming;  // y, whose lines are then aligned blocks
+  bool streaming;  // y past the caches
+  bool buffered;   // hosts: lines of y are no aligned blocks
 
   KOKKOS_FUNCTION void operator()(const typename Teams<Space>::member_type& team) const {
     if constexpr (Shape::is_host) {
       // neighbouring tiles by one thread, which then goes on in the same pages
       const index_t size = team.league_size(), rank = team.league_rank();
-      for (index_t tile = tiles * rank / size; tile < tiles * (rank + 1) / size; ++tile)
+      const index_t first = tiles * rank / size, end = tiles * (rank + 1) / size;
+      if (Vectors && buffered) {
+        T* const buffer = static_cast<T*>(team.team_scratch(1).get_shmem_aligned(std::size_t{Shape::buffer_bytes}, 64));
+        const index_t across = tiles / tiles_down;
+        for (index_t tile = first; tile < end; ++tile)
+          through_buffer(buffer, tile / across * height, tile % across * width);
+        streaming_fence();
+        return;
+      }
+      for (index_t tile = first; tile < end; ++tile)
         if (streaming)
           from_memory_to_memory<true>(tile % tiles_down * height, tile / tiles_down * width);
         else
@@ -152,20 +171,20 @@ struct TransposeTiles {
     if constexpr (Vectors) {
       // where lines of x follow each other without gaps, a read may run on from one into the next
       const index_t readable = p.xs0 == p.columns ? (p.rows - i0) * p.xs0 - j0 : 0;
-      for (; done_rows + block <= rows; done_rows += block) {
-        const T* const from = x + done_rows * p.xs0;
-        T* const to = y + done_rows;
-        int j = 0;
-        for (; j + block <= columns; j += block) turn_block<Streaming>(from + j, to + j * p.ys1, block, block);
-        if (j < columns && (done_rows + block - 1) * p.xs0 + j + block <= readable)
-          turn_block<Streaming>(from + j, to + j * p.ys1, block, columns - j);
-        else
-          for (; j < columns; ++j) {
-            V v = V::load_strided(from + j, p.xs0);
-            if constexpr (is_complex_v<T>)
-              if (p.conj) v = tessera::conj(v);
-            v.store(to + j * p.ys1);
-          }
+      while (done_rows + block <= rows) {
+        const int left = (rows - done_rows) / block, deep = left < Shape::deep ? left : Shape::deep;
+        const T* from = x + done_rows * p.xs0;
+        T* to = y + done_rows;
+        int whole = 0;
+        for (; whole + block <= columns; whole += block)
+          for (int d = 0; d < deep; ++d)
+            turn_block<Streaming>(from + d * block * p.xs0 + whole, to + d * block + whole * p.ys1, block, block);
+        for (int d = 0; d < deep && whole < columns; ++d, done_rows += block, from += block * p.xs0, to += block)
+          if ((done_rows + block - 1) * p.xs0 + whole + block <= readable)
+            turn_block<Streaming>(from + whole, to + whole * p.ys1, block, columns - whole);
+          else
+            turn_columns(from, to, whole, columns, p.ys1);
+        if (whole == columns) done_rows += deep * block;
       }
       // columns of y shorter than a block and without gaps: what is stored behind one is the next one's to overwrite
       if (rows < block && p.rows == rows && p.ys1 == rows)
@@ -174,6 +193,54 @@ struct TransposeTiles {
     }
     for (int j = done_columns; j < columns; ++j)
       for (int i = done_rows; i < rows; ++i) y[i * p.ys0 + j * p.ys1] = conj_if(p.conj, x[i * p.xs0 + j * p.xs1]);
+  }
+
+  /// Columns [j, end) of a row of blocks, too few for a block.
+  TESSERA_INLINE_FUNCTION void turn_columns(const T* x, T* y, int j, int end, index_t pitch) const {
+    for (; j < end; ++j) {
+      V v = V::load_strided(x + j, p.xs0);
+      if constexpr (is_complex_v<T>)
+        if (p.conj) v = tessera::conj(v);
+      v.store(y + j * pitch);
+    }
+  }
+
+  TESSERA_INLINE_FUNCTION void through_buffer(T* buffer, index_t i0, index_t j0) const {
+    if constexpr (Vectors) {
+      constexpr int pitch = Shape::buffer_pitch;
+      const T* const x = p.x + i0 * p.xs0 + j0 * p.xs1;
+      T* const y = p.y + i0 * p.ys0 + j0 * p.ys1;
+      const auto rows = static_cast<int>(p.rows - i0 < height ? p.rows - i0 : height);
+      const auto columns = static_cast<int>(p.columns - j0 < width ? p.columns - j0 : width);
+      int i = 0;
+      for (; i + block <= rows; i += block) {
+        const T* const from = x + i * p.xs0;
+        int j = 0;
+        for (; j + block <= columns; j += block) {
+          V v[block];
+          for (int r = 0; r < block; ++r) v[r] = V::load(from + r * p.xs0 + j);
+          turn(v);
+          for (int r = 0; r < block; ++r) v[r].store(buffer + i + (j + r) * pitch);
+        }
+        turn_columns(from, buffer + i, j, columns, pitch);
+      }
+      for (; i < rows; ++i)
+        for (int j = 0; j < columns; ++j) buffer[i + j * pitch] = conj_if(p.conj, x[i * p.xs0 + j]);
+      for (int j = 0; j < columns; ++j) write_stretch(buffer + j * pitch, y + j * p.ys1, rows);
+    }
+  }
+
+  /// Whole lines past the caches.
+  TESSERA_INLINE_FUNCTION static void write_stretch(const T* from, T* to, int count) {
+    constexpr auto line = static_cast<std::uintptr_t>(block) * sizeof(T);
+    const std::uintptr_t behind = reinterpret_cast<std::uintptr_t>(to) % line;
+    int i = 0;
+    if (behind % sizeof(T) == 0) {
+      const int lead = behind == 0 ? 0 : static_cast<int>((line - behind) / sizeof(T));
+      for (; i < lead && i < count; ++i) to[i] = from[i];
+      for (; i + block <= count; i += block) V::load(from + i).store_streaming(to + i);
+    }
+    for (; i < count; ++i) to[i] = from[i];
   }
 
   template <class Member>
@@ -299,30 +366,39 @@ void transpose_in_place(const Space& exec, const TransposeProblem<T>& p) {
 template <class T, class Space, bool Vectors>
 void transpose_tiles(const Space& exec, const PairOfMatrices<T>& pair) {
   using Shape = TransposeShape<Space, T, Vectors>;
-  TransposeTiles<Space, T, Vectors> kernel{pair, Shape::height, Shape::width, 0, 0, false};
+  TransposeTiles<Space, T, Vectors> kernel{pair, Shape::height, Shape::width, 0, 0, false, false};
   const auto count = [&] {
     kernel.tiles_down = (pair.rows + kernel.height - 1) / kernel.height;
     kernel.tiles = kernel.tiles_down * ((pair.columns + kernel.width - 1) / kernel.width);
   };
   if constexpr (Shape::is_host) {
     const auto line = static_cast<std::uintptr_t>(Shape::block * Shape::bytes);
-    kernel.streaming = Vectors && reinterpret_cast<std::uintptr_t>(pair.y) % line == 0 &&
-                       pair.ys1 % Shape::block == 0 &&
-                       past_caches(exec, 2.0 * Shape::bytes * static_cast<double>(pair.rows * pair.columns));
-    // few columns: tiles of as many elements; but enough tiles for all threads
-    const auto enough = [&, wanted = 4 * index_t{exec.concurrency()}] {
-      count();
-      return kernel.tiles >= wanted;
-    };
-    int pages = pair.columns < Shape::width ? static_cast<int>(Shape::width / pair.columns) : 1;
-    for (kernel.height = Shape::height * pages; pages > 1 && !enough(); kernel.height = Shape::height * pages)
-      pages /= 2;
-    while (kernel.width > 8 * Shape::block && !enough()) kernel.width /= 2;
+    kernel.streaming = Vectors && past_caches(exec, 2.0 * Shape::bytes * static_cast<double>(pair.rows * pair.columns));
+    if (reinterpret_cast<std::uintptr_t>(pair.y) % line != 0 || pair.ys1 % Shape::block != 0) {
+      // in stretches shorter than that the ends count for more than the rest
+      kernel.buffered = kernel.streaming && pair.rows >= Shape::buffer_height / 4 && pair.columns >= Shape::block;
+      kernel.streaming = false;
+    }
+    if (kernel.buffered) {
+      kernel.height = Shape::buffer_height;
+      kernel.width = Shape::buffer_width;
+    } else {
+      // few columns: tiles of as many elements; but enough tiles for all threads
+      const auto enough = [&, wanted = 4 * index_t{exec.concurrency()}] {
+        count();
+        return kernel.tiles >= wanted;
+      };
+      int pages = pair.columns < Shape::width ? static_cast<int>(Shape::width / pair.columns) : 1;
+      for (kernel.height = Shape::height * pages; pages > 1 && !enough(); kernel.height = Shape::height * pages)
+        pages /= 2;
+      while (kernel.width > 8 * Shape::block && !enough()) kernel.width /= 2;
+    }
   }
   count();
   auto policy =
       BoundedTeams<Space, Shape::threads, Shape::teams_at_once>(exec, league_of(exec, kernel.tiles), Shape::threads)
           .set_scratch_size(0, Kokkos::PerTeam(Shape::scratch + 16));
+  if (kernel.buffered) policy.set_scratch_size(1, Kokkos::PerTeam(Shape::buffer_bytes + 64));
   Kokkos::parallel_for("tessera::transpose::tiles", policy, kernel);
 }
 

@@ -62,11 +62,13 @@ const DeviceInfo& device_of(const Space& exec) {
 }
 
 /// Whether operands of so many bytes leave the caches before they are read again, so that vec::store_streaming() pays.
+/// Of a level-3 cache 16 MiB a thread of the instance count at most: processes share it, and a virtual machine of two
+/// cores is told the whole of its host's, 300 MiB and more.
 template <ExecutionSpace Space>
 bool past_caches(const Space& exec, double bytes) {
   if constexpr (is_host_space<Space>) {
-    const std::int64_t known = device_of(exec).l3_bytes;
-    return bytes > (known > 0 ? static_cast<double>(known) : 32.0 * (1 << 20));
+    const double known = static_cast<double>(device_of(exec).l3_bytes), share = 16.0 * (1 << 20) * exec.concurrency();
+    return bytes > (known > 0 && known < share ? known : share);
   } else {
     return false;
   }
