@@ -56,9 +56,9 @@ struct CopyKernel {
 /// move of memory is a whole vector. On hosts blocks go from memory to memory, a cache line wide, along x, whose lines
 /// the hardware fetches ahead; whole lines of y need not be fetched at all where they are streamed. Where lines of y
 /// are no aligned blocks, tiles of hosts are turned into a buffer first, from which long stretches of y are written:
-/// streamed but for their ends, two lines of a stretch. On devices through scratch, where the tile lies transposed in
-/// chunks of one vector, spread over the banks by a swizzle of the chunk's number, so that both sides of memory are
-/// read and written in stretches of 256 bytes or more.
+/// streamed but for their ends, two lines of a stretch, where no cache holds y. On devices through scratch, where the
+/// tile lies transposed in chunks of one vector, spread over the banks by a swizzle of the chunk's number, so that both
+/// sides of memory are read and written in stretches of 256 bytes or more.
 template <class Space, class T, bool Vectors>
 struct TransposeShape {
   static constexpr bool is_host = machine<Space>::is_host;
@@ -109,16 +109,16 @@ struct TransposeTiles {
       // neighbouring tiles by one thread, which then goes on in the same pages
       const index_t size = team.league_size(), rank = team.league_rank();
       const index_t first = tiles * rank / size, end = tiles * (rank + 1) / size;
-      if (Vectors && buffered) {
-        T* const buffer = static_cast<T*>(team.team_scratch(1).get_shmem_aligned(std::size_t{Shape::buffer_bytes}, 64));
-        const index_t across = tiles / tiles_down;
-        for (index_t tile = first; tile < end; ++tile)
-          through_buffer(buffer, tile / across * height, tile % across * width);
-        streaming_fence();
-        return;
-      }
+      T* buffer = nullptr;
+      if (Vectors && buffered)
+        buffer = static_cast<T*>(team.team_scratch(1).get_shmem_aligned(std::size_t{Shape::buffer_bytes}, 64));
+      const index_t across = tiles / tiles_down;
       for (index_t tile = first; tile < end; ++tile)
-        if (streaming)
+        if (Vectors && buffered && streaming)
+          through_buffer<true>(buffer, tile / across * height, tile % across * width);
+        else if (Vectors && buffered)
+          through_buffer<false>(buffer, tile % tiles_down * height, tile / tiles_down * width);
+        else if (streaming)
           from_memory_to_memory<true>(tile % tiles_down * height, tile / tiles_down * width);
         else
           from_memory_to_memory<false>(tile % tiles_down * height, tile / tiles_down * width);
@@ -205,6 +205,7 @@ struct TransposeTiles {
     }
   }
 
+  template <bool Streaming>
   TESSERA_INLINE_FUNCTION void through_buffer(T* buffer, index_t i0, index_t j0) const {
     if constexpr (Vectors) {
       constexpr int pitch = Shape::buffer_pitch;
@@ -226,20 +227,22 @@ struct TransposeTiles {
       }
       for (; i < rows; ++i)
         for (int j = 0; j < columns; ++j) buffer[i + j * pitch] = conj_if(p.conj, x[i * p.xs0 + j]);
-      for (int j = 0; j < columns; ++j) write_stretch(buffer + j * pitch, y + j * p.ys1, rows);
+      for (int j = 0; j < columns; ++j) write_stretch<Streaming>(buffer + j * pitch, y + j * p.ys1, rows);
     }
   }
 
-  /// Whole lines past the caches.
+  /// Streaming: whole lines past the caches.
+  template <bool Streaming>
   TESSERA_INLINE_FUNCTION static void write_stretch(const T* from, T* to, int count) {
     constexpr auto line = static_cast<std::uintptr_t>(block) * sizeof(T);
     const std::uintptr_t behind = reinterpret_cast<std::uintptr_t>(to) % line;
     int i = 0;
-    if (behind % sizeof(T) == 0) {
+    if (Streaming && behind % sizeof(T) == 0) {
       const int lead = behind == 0 ? 0 : static_cast<int>((line - behind) / sizeof(T));
       for (; i < lead && i < count; ++i) to[i] = from[i];
       for (; i + block <= count; i += block) V::load(from + i).store_streaming(to + i);
     }
+    for (; i + block <= count; i += block) V::load(from + i).store(to + i);
     for (; i < count; ++i) to[i] = from[i];
   }
 
@@ -373,21 +376,25 @@ void transpose_tiles(const Space& exec, const PairOfMatrices<T>& pair) {
   };
   if constexpr (Shape::is_host) {
     const auto line = static_cast<std::uintptr_t>(Shape::block * Shape::bytes);
-    kernel.streaming = Vectors && past_caches(exec, 2.0 * Shape::bytes * static_cast<double>(pair.rows * pair.columns));
-    if (reinterpret_cast<std::uintptr_t>(pair.y) % line != 0 || pair.ys1 % Shape::block != 0) {
-      // in stretches shorter than that the ends count for more than the rest
-      kernel.buffered = kernel.streaming && pair.rows >= Shape::buffer_height / 4 && pair.columns >= Shape::block;
-      kernel.streaming = false;
-    }
+    const double bytes = 2.0 * Shape::bytes * static_cast<double>(pair.rows * pair.columns);
+    const auto l2 = static_cast<double>(device_of(exec).l2_bytes) * exec.concurrency();
+    const bool aligned = reinterpret_cast<std::uintptr_t>(pair.y) % line == 0 && pair.ys1 % Shape::block == 0;
+    kernel.streaming = Vectors && past_caches(exec, bytes);
+    // where single lines of y are not written at once, long stretches make the hardware fetch the next ones ahead;
+    // in stretches shorter than that the ends count for more than the rest
+    kernel.buffered = Vectors && !(kernel.streaming && aligned) && bytes > l2 &&
+                      pair.rows >= Shape::buffer_height / 4 && pair.columns >= Shape::block;
+    kernel.streaming = kernel.streaming && (aligned || kernel.buffered);
+    const auto enough = [&, wanted = 4 * index_t{exec.concurrency()}] {
+      count();
+      return kernel.tiles >= wanted;
+    };
     if (kernel.buffered) {
       kernel.height = Shape::buffer_height;
       kernel.width = Shape::buffer_width;
+      while (kernel.width > Shape::block && !enough()) kernel.width /= 2;
     } else {
       // few columns: tiles of as many elements; but enough tiles for all threads
-      const auto enough = [&, wanted = 4 * index_t{exec.concurrency()}] {
-        count();
-        return kernel.tiles >= wanted;
-      };
       int pages = pair.columns < Shape::width ? static_cast<int>(Shape::width / pair.columns) : 1;
       for (kernel.height = Shape::height * pages; pages > 1 && !enough(); kernel.height = Shape::height * pages)
         pages /= 2;
