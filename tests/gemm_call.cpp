@@ -2,22 +2,13 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstdlib>
 #include <support/gemm_checks.hpp>
+#include <support/message_of.hpp>
 
 using Catch::Matchers::ContainsSubstring;
 using gemm_checks::Storage;
 using gemm_checks::Values;
 
 namespace {
-
-template <class F>
-std::string message_of(const F& f) {
-  try {
-    f();
-  } catch (const tessera::Error& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
-}
 
 template <class V>
 auto on_host(const V& view) {

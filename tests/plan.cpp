@@ -5,6 +5,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <chrono>
 #include <cstdlib>
+#include <support/message_of.hpp>
 #include <thread>
 #include <vector>
 
@@ -63,16 +64,6 @@ const tessera::Selection* chosen(const Problem& p, const tessera::DeviceInfo& d,
 template <class T = Types>
 tessera::Selection select(const Problem& p, const tessera::DeviceInfo& d, std::string_view forced = {}) {
   return *chosen<T>(p, d, forced);
-}
-
-template <class F>
-std::string message_of(const F& f) {
-  try {
-    f();
-  } catch (const tessera::Error& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
 }
 
 }  // namespace

@@ -40,6 +40,7 @@ void transpose_product(Gemm& g) {
   std::swap(g.a, g.b);
   std::swap(g.lda, g.ldb);
   std::swap(g.a_mn_major, g.b_mn_major);
+  if constexpr (requires { g.epilogue; }) g.epilogue.transpose();
 }
 
 /// Fills in the sizes, operands and majors of a kernel's problem; false where an operand has unit stride in neither

@@ -12,11 +12,28 @@ namespace {
 using cuda::sm90a::Element;
 using cuda::sm90a::HalfGemm;
 
+cuda::sm90a::Epilogue translate(const PlainEpilogue& e) {
+  using Kernels = cuda::sm90a::Activation;
+  static_assert(static_cast<int>(Kernels::silu) == static_cast<int>(Activation::silu));  // the same list
+  cuda::sm90a::Epilogue k;
+  k.any = e.any;
+  k.activation = static_cast<Kernels>(e.activation);
+  k.scale = e.scale;
+  k.bias = e.bias;
+  k.bias_is_fp32 = e.bias_is_float;
+  k.bias_along_rows = e.bias_along == BiasAlong::rows;
+  k.bias_stride = e.bias_stride;
+  k.residual = e.residual.pointer;
+  std::copy(e.residual.strides, e.residual.strides + 2, k.residual_strides);
+  return k;
+}
+
 /// The kernels' problem, or nothing where an operand has unit stride in neither dimension.
 std::optional<HalfGemm> translate(const HalfProduct& p) {
   HalfGemm g;
   g.in = p.is_bf16 ? Element::bf16 : Element::fp16;
   g.out = p.out_is_float ? Element::fp32 : g.in;
+  g.epilogue = translate(p.epilogue);
   if (!fill_dense(g, p.a, p.b, p.c)) return std::nullopt;
   // the narrow side of a skinny product is the tiles' columns, of which there may be as few as 16
   if (g.m <= 64 && g.m < g.n) {
@@ -44,6 +61,8 @@ Verdict half_sm90a_can_run(const HalfProduct& product, const DeviceInfo& device)
   if (!g) return Verdict::no("an operand has unit stride in neither dimension");
   const char* const why = cuda::sm90a::refusal(*g);
   if (why != nullptr && !realigned(*g, product.planned)) return Verdict::no(in_callers_names(why, *g, product.a));
+  // the epilogue costs less here than a pass of its own behind any other path
+  if (product.epilogue.any) return Verdict::yes();
   // measured against cuBLAS on an H200
   const auto elements = [](index_t rows, index_t columns) {
     return static_cast<double>(rows) * static_cast<double>(columns);

@@ -221,6 +221,14 @@ Peers gemm(const Queue& queue, bool ta, bool tb, index_t m, index_t n, index_t k
 }
 
 template <class T>
+Peers gemm_bias_gelu(const Queue& queue, index_t m, index_t n, index_t k, const T* a, const T* b, const T* bias, T* c) {
+  return {lt_gemm(queue, std::is_same_v<T, bfloat16>, false, false, m, n, k, a, m, b, k, c, m, bias)};
+}
+template Peers gemm_bias_gelu(const Queue&, index_t, index_t, index_t, const half*, const half*, const half*, half*);
+template Peers gemm_bias_gelu(const Queue&, index_t, index_t, index_t, const bfloat16*, const bfloat16*,
+                              const bfloat16*, bfloat16*);
+
+template <class T>
 Peers stencil7(const Queue&, index_t, index_t, index_t, T, T, const T*, T*) {
   return {};  // no vendor library has one: the ceiling is the device copy
 }

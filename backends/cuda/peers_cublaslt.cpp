@@ -36,7 +36,8 @@ struct Product {
   cublasLtMatrixLayout_t a = nullptr, b = nullptr, c = nullptr;
   cublasLtMatmulHeuristicResult_t chosen{};
 
-  Product(bool is_bf16, bool ta, bool tb, index_t m, index_t n, index_t k, index_t lda, index_t ldb, index_t ldc) {
+  Product(bool is_bf16, bool ta, bool tb, index_t m, index_t n, index_t k, index_t lda, index_t ldb, index_t ldc,
+          const void* gelu_bias) {
     const auto type = is_bf16 ? CUDA_R_16BF : CUDA_R_16F;
     const auto layout = [&](cublasLtMatrixLayout_t* to, bool transposed, index_t rows, index_t columns, index_t ld) {
       check(cublasLtMatrixLayoutCreate(to, type, static_cast<std::uint64_t>(transposed ? columns : rows),
@@ -48,6 +49,13 @@ struct Product {
     const cublasOperation_t op_a = ta ? CUBLAS_OP_T : CUBLAS_OP_N, op_b = tb ? CUBLAS_OP_T : CUBLAS_OP_N;
     check(cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_TRANSA, &op_a, sizeof(op_a)), "transa");
     check(cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_TRANSB, &op_b, sizeof(op_b)), "transb");
+    if (gelu_bias != nullptr) {
+      const cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_GELU_BIAS;
+      check(cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof(epilogue)),
+            "epilogue");
+      check(cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &gelu_bias, sizeof(gelu_bias)),
+            "bias");
+    }
     layout(&a, ta, m, k, lda);
     layout(&b, tb, k, n, ldb);
     layout(&c, false, m, n, ldc);
@@ -75,8 +83,8 @@ struct Product {
 }  // namespace
 
 Peer lt_gemm(const Queue& queue, bool is_bf16, bool ta, bool tb, index_t m, index_t n, index_t k, const void* a,
-             index_t lda, const void* b, index_t ldb, void* c, index_t ldc) {
-  const auto product = std::make_shared<const Product>(is_bf16, ta, tb, m, n, k, lda, ldb, ldc);
+             index_t lda, const void* b, index_t ldb, void* c, index_t ldc, const void* gelu_bias) {
+  const auto product = std::make_shared<const Product>(is_bf16, ta, tb, m, n, k, lda, ldb, ldc, gelu_bias);
   void* const workspace = workspace_of(queue.stream);
   auto* const stream = static_cast<cudaStream_t>(queue.stream);
   return {"cuBLASLt", [=] {

@@ -85,6 +85,13 @@ template <class T>
 Peers scatter_add(const Queue&, index_t, const T*, const std::int32_t*, T*) {
   return {};
 }
+template <class T>
+Peers gemm_bias_gelu(const Queue&, index_t, index_t, index_t, const T*, const T*, const T*, T*) {
+  return {};
+}
+template Peers gemm_bias_gelu(const Queue&, index_t, index_t, index_t, const half*, const half*, const half*, half*);
+template Peers gemm_bias_gelu(const Queue&, index_t, index_t, index_t, const bfloat16*, const bfloat16*,
+                              const bfloat16*, bfloat16*);
 template <class T, class Level>
 Peers histogram(const Queue&, index_t, const T*, int, Level, Level, std::int32_t*) {
   return {};

@@ -44,6 +44,10 @@ int main(int argc, char** argv) {
     std::printf("  not %s: %s\n", refusal.provider.c_str(), refusal.reason.c_str());
   for (int step = 0; step < 3; ++step) plan.run(exec, 1.0f, a, b, 1.0f, c);
   // [plan]
+  // [epilogue]
+  const Kokkos::View<float*, Exec> bias("bias", 128);  // of C's columns
+  tessera::gemm(exec, 1.0f, a, b, 0.0f, c, {.epilogue = tessera::bias_gelu(bias)});
+  // [epilogue]
   // [regions]
   {
     const tessera::Region region("my solver");  // seen by Kokkos Tools, and by the table of TESSERA_TIMINGS=1

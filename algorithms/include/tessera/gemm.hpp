@@ -24,6 +24,43 @@ struct GemmEntry {
                   GemmWorkspace workspace);
 };
 
+/// Throws unless an epilogue's operands are of these types and extents, and the space reads them.
+void check_gemm_epilogue(const GemmEpilogue& epilogue, index_t m, index_t n, const std::type_info& out,
+                         const std::type_info& accumulator, bool real, bool on_host, const std::source_location& where);
+
+template <class Types, class Space>
+GemmEpilogueRef<Types> gemm_epilogue(const GemmEpilogue& e, const MatrixRef<typename Types::out>& c,
+                                     const std::source_location& where) {
+  using Out = typename Types::out;
+  using Accumulator = typename Types::accumulator;
+  GemmEpilogueRef<Types> r;
+  if (!e.any()) return r;
+  check_gemm_epilogue(e, c.extents[0], c.extents[1], typeid(Out), typeid(Accumulator),
+                      std::is_floating_point_v<Accumulator>, is_host_space<Space>, where);
+  r.any = true;
+  r.activation = e.activation;
+  r.bias_along = e.bias_along;
+  r.scale = static_cast<Accumulator>(e.scale);
+  if (e.bias.given()) {
+    const auto refuse_overlap = [&]<class T>(const T* pointer) {
+      VectorRef<const T> bias{pointer, {e.bias.extents[0]}, {e.bias.strides[0]}};
+      require_disjoint("tessera::gemm", "C", c, "bias", bias, where);
+    };
+    if (*e.bias.type == typeid(Out))
+      refuse_overlap(r.bias = static_cast<const Out*>(e.bias.pointer));
+    else
+      refuse_overlap(r.wide_bias = static_cast<const Accumulator*>(e.bias.pointer));
+    r.bias_stride = e.bias.strides[0];
+  }
+  if (e.residual.given()) {
+    r.residual = {static_cast<const Out*>(e.residual.pointer),
+                  {e.residual.extents[0], e.residual.extents[1]},
+                  {e.residual.strides[0], e.residual.strides[1]}};
+    require_disjoint("tessera::gemm", "C", c, "the residual", r.residual, where);
+  }
+  return r;
+}
+
 /// A, B and C as plain boxes with their names' function, for the checks that need no template.
 void check_gemm_shapes(const Box& a, const Box& b, const Box& c, const std::source_location& where);
 /// Throws unless the operands of a run are those that were planned for.
@@ -31,8 +68,8 @@ void check_gemm_operands(const GemmSignature& planned, const GemmSignature& give
                          std::size_t given_bytes, const std::source_location& where);
 
 template <class Types, class Space, class A, class B, class C>
-GemmProblem<Types> gemm_problem(const Space& exec, const A& a, const B& b, const C& c, Precision precision,
-                                const std::source_location& where) {
+GemmProblem<Types> gemm_problem(const Space& exec, const A& a, const B& b, const C& c, const GemmEpilogue& epilogue,
+                                Precision precision, const std::source_location& where) {
   GemmProblem<Types> p;
   p.a = const_ref(a);
   p.b = const_ref(b);
@@ -42,6 +79,7 @@ GemmProblem<Types> gemm_problem(const Space& exec, const A& a, const B& b, const
   check_gemm_shapes(box(p.a), box(p.b), box(p.c), where);
   require_disjoint("tessera::gemm", "C", p.c, "A", p.a, where);
   require_disjoint("tessera::gemm", "C", p.c, "B", p.b, where);
+  p.epilogue = gemm_epilogue<Types, Space>(epilogue, p.c, where);
   return p;
 }
 
@@ -55,14 +93,57 @@ concept GemmOperands =
     ExecutionSpace<Space> && MatrixView<A> && MatrixView<B> && MutableMatrixView<C> && AccessibleFrom<A, Space> &&
     AccessibleFrom<B, Space> && AccessibleFrom<C, Space> && std::same_as<value_t<A>, value_t<B>>;
 
-/// A choice of path, made once and run many times. Holds no view, no instance and no memory.
+/// The memory of a bias or a residual for a GemmEpilogue. Holds no reference: the view must live on.
+template <class V>
+  requires(VectorView<V> || MatrixView<V>)
+[[nodiscard]] EpilogueOperand operand(const V& view) {
+  const auto r = const_ref(view);
+  static_assert(!view_traits<V>::conjugates, "a bias or residual is read as it lies");
+  EpilogueOperand o;
+  o.pointer = r.pointer;
+  o.type = &typeid(value_t<V>);
+  for (int d = 0; d < rank_v<V>; ++d) {
+    o.extents[d] = r.extents[d];
+    o.strides[d] = r.strides[d];
+  }
+  if (rank_v<V> == 1) o.extents[1] = 1;
+  o.host_reads = AccessibleFrom<V, Kokkos::DefaultHostExecutionSpace>;
+  o.device_reads = AccessibleFrom<V, Kokkos::DefaultExecutionSpace>;
+  return o;
+}
+
+/// Epilogues with a bias, by default one for each column of C; name other fields: {.bias = operand(b), .scale = 2}.
+template <VectorView V>
+[[nodiscard]] GemmEpilogue bias(const V& b, BiasAlong along = BiasAlong::columns) {
+  return {.bias_along = along, .bias = operand(b)};
+}
+template <VectorView V>
+[[nodiscard]] GemmEpilogue bias_relu(const V& b, BiasAlong along = BiasAlong::columns) {
+  return {.activation = Activation::relu, .bias_along = along, .bias = operand(b)};
+}
+template <VectorView V>
+[[nodiscard]] GemmEpilogue bias_gelu(const V& b, BiasAlong along = BiasAlong::columns) {
+  return {.activation = Activation::gelu, .bias_along = along, .bias = operand(b)};
+}
+template <VectorView V>
+[[nodiscard]] GemmEpilogue bias_gelu_tanh(const V& b, BiasAlong along = BiasAlong::columns) {
+  return {.activation = Activation::gelu_tanh, .bias_along = along, .bias = operand(b)};
+}
+template <VectorView V>
+[[nodiscard]] GemmEpilogue bias_silu(const V& b, BiasAlong along = BiasAlong::columns) {
+  return {.activation = Activation::silu, .bias_along = along, .bias = operand(b)};
+}
+
+/// A choice of path, made once and run many times. Holds no view but the addresses in its epilogue, no instance and no
+/// memory.
 template <class Types, ExecutionSpace Space>
 class GemmPlan {
  public:
   using Accumulator = typename Types::accumulator;
 
-  GemmPlan(const GemmProblem<Types>& problem, const Selection& selection)
+  GemmPlan(const GemmProblem<Types>& problem, const GemmEpilogue& epilogue, const Selection& selection)
       : m_selection(&selection),
+        m_epilogue(epilogue),
         m_signature(signature_of(problem)),
         m_workspace_bytes(detail::GemmEntry<Types, Space>::workspace_bytes(selection, problem)),
         m_precision(problem.precision) {}
@@ -74,15 +155,15 @@ class GemmPlan {
   /// What run() needs as workspace; 0 for most paths.
   [[nodiscard]] std::size_t workspace_bytes() const { return m_workspace_bytes; }
 
-  /// C = alpha A B + beta C, as gemm(). The operands must have the extents, strides, conjugation and alignment that
-  /// were planned for; their addresses may differ.
+  /// C = alpha A B + beta C and the planned epilogue, as gemm(). The operands must have the extents, strides,
+  /// conjugation and alignment that were planned for; their addresses may differ.
   /// \throws Error where they do not, or where the workspace is too small
   template <class A, class B, class C, ScalarFor<Accumulator, Space> Alpha, ScalarFor<Accumulator, Space> Beta>
     requires(GemmOperands<A, B, C, Space> && std::same_as<value_t<A>, typename Types::in> &&
              std::same_as<value_t<C>, typename Types::out>)
   void run(const Space& exec, const Alpha& alpha, const A& a, const B& b, const Beta& beta, const C& c,
            GemmWorkspace workspace = {}, std::source_location where = std::source_location::current()) const {
-    auto problem = detail::gemm_problem<Types>(exec, a, b, c, m_precision, where);
+    auto problem = detail::gemm_problem<Types>(exec, a, b, c, m_epilogue, m_precision, where);
     problem.planned = true;
     detail::check_gemm_operands(m_signature, signature_of(problem), m_workspace_bytes, workspace.bytes, where);
     problem.alpha = scalar_ref<Accumulator>(alpha);
@@ -92,6 +173,7 @@ class GemmPlan {
 
  private:
   const Selection* m_selection;
+  GemmEpilogue m_epilogue;
   GemmSignature m_signature;
   std::size_t m_workspace_bytes;
   Precision m_precision;
@@ -104,9 +186,10 @@ template <ExecutionSpace Space, class A, class B, class C>
 [[nodiscard]] auto plan_gemm(const Space& exec, const A& a, const B& b, const C& c, const GemmOptions& options = {},
                              std::source_location where = std::source_location::current()) {
   using Types = GemmTypes<value_t<A>, value_t<C>>;
-  auto problem = detail::gemm_problem<Types>(exec, a, b, c, options.precision, where);
+  auto problem = detail::gemm_problem<Types>(exec, a, b, c, options.epilogue, options.precision, where);
   problem.planned = true;
-  return GemmPlan<Types, Space>(problem, detail::GemmEntry<Types, Space>::select(exec, problem, options.path, where));
+  return GemmPlan<Types, Space>(problem, options.epilogue,
+                                detail::GemmEntry<Types, Space>::select(exec, problem, options.path, where));
 }
 
 /// C = alpha A B + beta C. Sums are formed in accumulator_t of A's elements.
@@ -117,8 +200,8 @@ template <ExecutionSpace Space, class A, class B, class C>
 /// \param b        K x N, same element type
 /// \param beta     as alpha
 /// \param c        M x N, shares no element with A or B (disjoint parts of one allocation are fine)
-/// \param options  precision asked for, a path to force
-/// \throws Error   where extents do not fit, C overlaps A or B, or a forced path cannot run
+/// \param options  precision asked for, an epilogue, a path to force
+/// \throws Error   where extents do not fit, C overlaps another operand, or a forced path cannot run
 /// Error per element: at most c K eps (|A||B|) of the accumulator, and the rounding to C's type.
 /// Source: BLAS level 3.
 template <ExecutionSpace Space, class A, class B, class C, ScalarFor<accumulator_t<value_t<A>>, Space> Alpha,
@@ -128,7 +211,7 @@ void gemm(const Space& exec, const Alpha& alpha, const A& a, const B& b, const B
           const GemmOptions& options = {}, std::source_location where = std::source_location::current()) {
   using Types = GemmTypes<value_t<A>, value_t<C>>;
   using Entry = detail::GemmEntry<Types, Space>;
-  auto problem = detail::gemm_problem<Types>(exec, a, b, c, options.precision, where);
+  auto problem = detail::gemm_problem<Types>(exec, a, b, c, options.epilogue, options.precision, where);
   problem.alpha = scalar_ref<typename Types::accumulator>(alpha);
   problem.beta = scalar_ref<typename Types::accumulator>(beta);
   const Selection& selection = Entry::select(exec, problem, options.path, where);

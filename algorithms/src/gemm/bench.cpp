@@ -85,6 +85,69 @@ void gemm_case(const char* op, index_t m, index_t n, index_t k, bool quick, cons
   add_case(std::move(c));
 }
 
+/// A layer of a network: gelu(A B + bias), beside the plain product.
+template <class T>
+void epilogue_case(index_t n) {
+  Case c;
+  const std::string side = std::to_string(n);
+  c.name = std::string("gemm ") + type_name<T>() + " bias gelu " + side + "x" + side + "x" + side;
+  c.algorithm = "gemm";
+  const double d = static_cast<double>(n);
+  c.bytes = sizeof(T) * 3 * d * d;
+  c.flops = 2 * d * d * d;
+  c.footprint = c.bytes;
+  c.prepare = [=](const Space& exec, int sets) {
+    Prepared prepared;
+    for (int s = 0; s < sets; ++s) {
+      const auto a = make_view<T**>(exec, "a", n, n), b = make_view<T**>(exec, "b", n, n);
+      const auto out = make_view<T**>(exec, "c", n, n);
+      const auto of_rows = make_view<T*>(exec, "bias", n);
+      fill_random(exec, a, 1);
+      fill_random(exec, b, 2);
+      fill_random(exec, of_rows, 3);
+      const auto with = [&](const GemmEpilogue& epilogue) -> std::function<void()> {
+        const auto plan = plan_gemm(exec, a, b, out, {.epilogue = epilogue});
+        prepared.path = plan.path();
+        return [=] { plan.run(exec, 1.0F, a, b, 0.0F, out); };
+      };
+      const auto plain = with({});
+      const auto ours = with(bias_gelu_tanh(of_rows, BiasAlong::rows));
+      auto peers =
+          peers::gemm_bias_gelu<T>(peers::queue_of(exec), n, n, n, a.data(), b.data(), of_rows.data(), out.data());
+      peers.push_back({"plain product", plain});
+      prepared.contenders.push_back(contenders(ours, std::move(peers), std::tuple(a, b, of_rows, out)));
+      if (s == 0)
+        prepared.worst_error = [=] {
+          Kokkos::deep_copy(exec, out, T(1e4));
+          ours();
+          double worst = 0;
+          const double root = Kokkos::sqrt(static_cast<double>(n));
+          const T *const pa = a.data(), *const pb = b.data(), *const pbias = of_rows.data(), *const pc = out.data();
+          Kokkos::parallel_reduce(
+              "tessera::bench::compare", Range<Space>(exec, 0, 4 * n),
+              KOKKOS_LAMBDA(index_t at, double& w) {
+                const index_t i = (at % 4) * (n - 1) / 3, j = at / 4;
+                double x = static_cast<double>(pbias[i]), size = 0;
+                for (index_t l = 0; l < n; ++l) {
+                  const double product = static_cast<double>(pa[i + l * n]) * static_cast<double>(pb[l + j * n]);
+                  x += product;
+                  size += Kokkos::fabs(product);
+                }
+                const double f = x / (1 + Kokkos::exp(-1.5957691216057308 * x * (1 + 0.044715 * x * x)));
+                // of the sum, of the hardware's tanh, of the result's type
+                const double bound = 4 * root * 1.2e-7 * size + 2.5e-4 * Kokkos::fabs(x) + 8e-3 * Kokkos::fabs(f);
+                const double e = Kokkos::fabs(static_cast<double>(pc[i + j * n]) - f) / (bound + 1e-30);
+                if (!(e <= w)) w = e == e ? e : 1e300;
+              },
+              Kokkos::Max<double>(worst));
+          return worst;
+        };
+    }
+    return prepared;
+  };
+  add_case(std::move(c));
+}
+
 const Registration registration([] {
   if (is_host_space<Space>) {
     for (const index_t n : {512, 1024, 2048}) {
@@ -114,6 +177,8 @@ const Registration registration([] {
       gemm_case<half>("NN", n, n, n, false, "");
       gemm_case<bfloat16>("NN", n, n, n, false, "");
     }
+    if constexpr (!is_host_space<Space>)
+      for (const index_t n : {2048, 4096, 8192}) epilogue_case<bfloat16>(n);
     for (const char* op : {"NN", "TN"}) gemm_case<bfloat16>(op, 64, 4096, 4096, false, "");
     gemm_case<bfloat16>("TN", 16, 4096, 4096, false, "");
     constexpr index_t shapes[][3] = {{16384, 16384, 1024}, {64, 8192, 8192},  {16, 8192, 8192}, {8192, 8192, 64},

@@ -13,6 +13,40 @@ void check_gemm_shapes(const Box& a, const Box& b, const Box& c, const std::sour
               "Pass transposed(A), transposed(B) or subviews that fit", where);
 }
 
+void check_gemm_epilogue(const GemmEpilogue& e, index_t m, index_t n, const std::type_info& out,
+                         const std::type_info& accumulator, bool real, bool on_host,
+                         const std::source_location& where) {
+  constexpr const char* function = "tessera::gemm";
+  require(real, [&] {
+    return Error(function, "an epilogue was given for complex or integer elements",
+                 "epilogues are for C of double, float, half or bfloat16", "Apply it in a kernel of your own", where);
+  });
+  const auto check = [&](const EpilogueOperand& o, const char* name, index_t rows, index_t columns, bool may_be_wide) {
+    if (!o.given()) return;
+    require(o.extents[0] == rows && o.extents[1] == columns, [&] {
+      const std::string given = std::to_string(o.extents[0]), wanted = std::to_string(rows);
+      return Error(function,
+                   std::string(name) + " has " +
+                       (may_be_wide ? given + " elements" : given + " x " + std::to_string(o.extents[1])),
+                   "C is " + std::to_string(m) + " x " + std::to_string(n) + ", which wants " +
+                       (may_be_wide ? wanted : wanted + " x " + std::to_string(columns)),
+                   may_be_wide ? "Pass a subview, or name bias_along" : "Pass a residual of C's extents", where);
+    });
+    require(*o.type == out || (may_be_wide && *o.type == accumulator), [&] {
+      return Error(function, std::string(name) + " is of another element type than C",
+                   may_be_wide ? "it may be of C's type or the accumulator's" : "it must be of C's type",
+                   "Convert it first", where);
+    });
+    require(on_host ? o.host_reads : o.device_reads, [&] {
+      return Error(function, std::string(name) + " is in memory that the kernels of this space cannot read",
+                   "it must be where C may be", "Copy it there first", where);
+    });
+  };
+  const bool along_rows = e.bias_along == BiasAlong::rows;
+  check(e.bias, "the bias", along_rows ? m : n, 1, true);
+  check(e.residual, "the residual", m, n, false);
+}
+
 void check_gemm_operands(const GemmSignature& planned, const GemmSignature& given, std::size_t needed_bytes,
                          std::size_t given_bytes, const std::source_location& where) {
   constexpr const char* function = "tessera::GemmPlan::run";
@@ -42,7 +76,8 @@ void check_gemm_operands(const GemmSignature& planned, const GemmSignature& give
   // which scalars are on the host is not part of a plan
   constexpr std::uint64_t scalars = 4 | 8;
   if ((planned.flags | scalars) != (given.flags | scalars))
-    refuse("the conjugation of A or B, the precision or the threads of the instance differ from the plan's");
+    refuse(
+        "the conjugation of A or B, the precision, the epilogue or the threads of the instance differ from the plan's");
 }
 
 }  // namespace tessera::detail

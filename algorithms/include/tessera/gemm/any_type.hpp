@@ -12,6 +12,7 @@
 #include <tessera/core/trace.hpp>
 #include <tessera/gemm.hpp>
 #include <tessera/gemm/direct.hpp>
+#include <tessera/gemm/epilogue.hpp>
 #include <tessera/gemm/kernel.hpp>
 
 namespace tessera::detail {
@@ -188,11 +189,18 @@ struct GemmPortable {
   }
 };
 
+template <class List>
+struct EachWithEpilogue;
+template <class... Providers>
+struct EachWithEpilogue<std::tuple<Providers...>> {
+  using type = std::tuple<WithEpilogue<Providers>...>;
+};
+
 /// Providers in the order in which they are tried.
 template <class Space>
-using gemm_provider_list = decltype(std::tuple_cat(std::declval<backends::gemm_providers_before_portable<Space>>(),
-                                                   std::declval<std::tuple<GemmPortable<Space>>>(),
-                                                   std::declval<backends::gemm_providers_after_portable<Space>>()));
+using gemm_provider_list = typename EachWithEpilogue<decltype(std::tuple_cat(
+    std::declval<backends::gemm_providers_before_portable<Space>>(), std::declval<std::tuple<GemmPortable<Space>>>(),
+    std::declval<backends::gemm_providers_after_portable<Space>>()))>::type;
 
 template <class Types, class Space>
 const Selection& GemmEntry<Types, Space>::select(const Space& exec, const GemmProblem<Types>& problem,

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <typeinfo>
 
 #include <tessera/core/refs.hpp>
 #include <tessera/core/types.hpp>
@@ -24,9 +25,52 @@ enum class Precision : std::uint8_t {
   fp32_bf16x9,  ///< all nine products of those terms
 };
 
+/// A function of one number. NaN stays NaN; of -infinity it is the limit.
+enum class Activation : std::uint8_t {
+  none,
+  relu,       ///< max(x, 0)
+  gelu,       ///< x Phi(x), where Phi is the normal distribution's
+  gelu_tanh,  ///< x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2: the usual approximation of gelu, and cheaper
+  silu,       ///< x / (1 + e^-x)
+};
+
+enum class BiasAlong : std::uint8_t {
+  rows,     ///< element i is added to row i of C
+  columns,  ///< element j is added to column j of C
+};
+
+/// A view's memory without its element type; made by operand(view).
+struct EpilogueOperand {
+  const void* pointer = nullptr;
+  const std::type_info* type = nullptr;  ///< of its elements; null: there is no operand
+  index_t extents[2] = {};
+  index_t strides[2] = {};
+  bool host_reads = false, device_reads = false;  ///< kernels of the space
+
+  [[nodiscard]] bool given() const { return type != nullptr; }
+};
+
+/// What happens to the elements of a product before they are rounded to C's type:
+///   C = scale f(alpha A B + beta C + bias) + residual
+/// for real floating-point C. Bias and residual are C's element type or the accumulator's (bias), and C's (residual);
+/// they share no element with C and live until the work is done, of a plan as long as it is run. Paths that do not form
+/// it with the product are followed by a second pass over C; path() tells. Then C's type rounds once more.
+struct GemmEpilogue {
+  Activation activation = Activation::none;
+  BiasAlong bias_along = BiasAlong::columns;
+  double scale = 1;
+  EpilogueOperand bias{};      ///< rank 1, as many elements as C has rows or columns
+  EpilogueOperand residual{};  ///< of C's extents, any strides
+
+  [[nodiscard]] bool any() const {
+    return activation != Activation::none || scale != 1 || bias.given() || residual.given();
+  }
+};
+
 /// Options of gemm() and plan_gemm(); name the fields: {.path = "portable"}.
 struct GemmOptions {
   Precision precision = Precision::full;
+  GemmEpilogue epilogue{};
   std::string_view path{};  ///< forces a path by name ("portable", "openmp:cblas"); empty: TESSERA_GEMM, else chosen
 };
 
@@ -44,6 +88,22 @@ struct GemmTypes {
   using accumulator = accumulator_t<In>;
 };
 
+/// A GemmEpilogue whose operands have their types back.
+template <class Types>
+struct GemmEpilogueRef {
+  using Out = typename Types::out;
+  using Accumulator = typename Types::accumulator;
+
+  Activation activation = Activation::none;
+  BiasAlong bias_along = BiasAlong::columns;
+  Accumulator scale = Accumulator(1);
+  const Out* bias = nullptr;               ///< null where there is none or it is wide
+  const Accumulator* wide_bias = nullptr;  ///< of the accumulator's type
+  index_t bias_stride = 0;
+  MatrixRef<const Out> residual;  ///< its pointer is null where there is none
+  bool any = false;
+};
+
 /// C = alpha A B + beta C. A is M x K, B is K x N, C is M x N; transposes are strides, conjugation is a flag.
 template <class Types>
 struct GemmProblem {
@@ -57,6 +117,7 @@ struct GemmProblem {
   MatrixRef<const In> b;
   ScalarRef<Accumulator> beta;
   MatrixRef<Out> c;
+  GemmEpilogueRef<Types> epilogue;
   Precision precision = Precision::full;
   bool planned = false;  ///< a plan runs it, so that it may ask for a workspace without being forced
   int concurrency = 0;   ///< threads of the instance where the space is a host's, else 0
@@ -71,7 +132,7 @@ struct GemmSignature {
   index_t m = 0, n = 0, k = 0;
   index_t strides[6] = {};       ///< of A, B and C; 0 where the extent is at most 1
   std::uint64_t alignments = 0;  ///< log2 of the operands' alignment in bytes, at most 4; a byte each
-  std::uint64_t flags = 0;       ///< conjugation of A and B, precision, scalars on the host, planned, threads
+  std::uint64_t flags = 0;       ///< conjugation of A and B, scalars on the host, planned, precision, epilogue, threads
 
   bool operator==(const GemmSignature&) const = default;
 };
@@ -95,7 +156,7 @@ template <class Types>
   };
   s.alignments = alignment(p.a.pointer) | alignment(p.b.pointer) << 8 | alignment(p.c.pointer) << 16;
   s.flags = (p.a.conj ? 1u : 0u) | (p.b.conj ? 2u : 0u) | (p.alpha.on_host() ? 4u : 0u) | (p.beta.on_host() ? 8u : 0u) |
-            (p.planned ? 16u : 0u) | static_cast<std::uint64_t>(p.precision) << 8 |
+            (p.planned ? 16u : 0u) | (p.epilogue.any ? 32u : 0u) | static_cast<std::uint64_t>(p.precision) << 8 |
             static_cast<std::uint64_t>(p.concurrency) << 32;
   return s;
 }

@@ -4,7 +4,7 @@
 namespace tessera::cuda::sm90a {
 
 const char* launch_fp16_fp32(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream) {
-  return launch_whole<__half, float>(p, tile, units, stream);
+  return launch_whole<Finish::nothing, __half, float>(p, tile, units, stream);
 }
 
 }  // namespace tessera::cuda::sm90a

@@ -11,9 +11,32 @@ namespace tessera::cuda::sm90a {
 
 enum class Element { bf16, fp16, fp32 };
 
-/// D = alpha A B + beta D, D m x n, its rows contiguous, or its columns where `d_column_major`. A is m x k, B is k x n;
-/// each has unit stride in one dimension: `a_mn_major` says that A's unit stride is along m (else along k),
-/// `b_mn_major` that B's is along n (else along k).
+enum class Activation { none, relu, gelu, gelu_tanh, silu };
+
+/// D = scale f(alpha A B + beta D + bias) + residual, where `any`.
+struct Epilogue {
+  bool any = false;
+  Activation activation = Activation::none;
+  float scale = 1;
+  const void* bias = nullptr;  ///< of D's element type, or fp32
+  bool bias_is_fp32 = false;
+  bool bias_along_rows = false;  ///< an element for each row of D, else for each column
+  std::int64_t bias_stride = 0;
+  const void* residual = nullptr;  ///< of D's element type
+  std::int64_t residual_strides[2] = {};
+
+  /// Of D^T.
+  void transpose() {
+    bias_along_rows = !bias_along_rows;
+    const std::int64_t down = residual_strides[0];
+    residual_strides[0] = residual_strides[1];
+    residual_strides[1] = down;
+  }
+};
+
+/// D = alpha A B + beta D and an epilogue, D m x n, its rows contiguous, or its columns where `d_column_major`. A is m
+/// x k, B is k x n; each has unit stride in one dimension: `a_mn_major` says that A's unit stride is along m (else
+/// along k), `b_mn_major` that B's is along n (else along k).
 struct HalfGemm {
   Element in = Element::bf16;
   Element out = Element::bf16;  ///< equal to `in`, or fp32
@@ -30,6 +53,7 @@ struct HalfGemm {
   float alpha = 1, beta = 0;
   const float* alpha_pointer = nullptr;  ///< device memory; used instead of alpha where not null
   const float* beta_pointer = nullptr;
+  Epilogue epilogue;
 };
 
 /// Why the kernels cannot take the problem (alignment, sizes), or null. Architecture is the caller's check:
@@ -46,7 +70,8 @@ const char* realign(HalfGemm& problem, void* workspace, void* stream);
 /// Tile shapes by index; the text is for paths: "128x256x64 s4 multicast 2".
 int configurations();
 const char* configuration_name(int configuration);
-/// Whether the configuration can take the problem: those that split K want as many tiles of K as blocks.
+/// Whether the configuration can take the problem: those that split K want as many tiles of K as blocks; the others,
+/// where there is an epilogue, a residual and an old D (where beta is not 0) whose rows are pairs of aligned elements.
 bool configuration_fits(const HalfGemm& problem, int configuration);
 /// The configuration expected to be fastest on `units` multiprocessors.
 int choose_configuration(const HalfGemm& problem, int units);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "epilogue.cuh"
 #include "wgmma.cuh"
 #include <cstdint>
 #include <cuda.h>
@@ -31,14 +32,18 @@ struct Configuration {
   static constexpr bool a_mn_major = AMnMajor_, b_mn_major = BMnMajor_;
   static constexpr int consumers = BM / 64;  // warpgroups, 64 rows each
   static constexpr int threads = 128 * (consumers + 1);
+  // of a thread: what the one warpgroup gives up is the others'
+  static constexpr int producer_registers = split && consumers == 2 ? 56 : 40;
+  static constexpr int consumer_registers = split && consumers == 2 ? 224 : 232;
   // an MN-major operand is loaded 64 columns at a time
   static constexpr int a_bytes = BM * BK * 2, b_bytes = (b_mn_major && BN < 64 ? 64 : BN) * BK * 2;
   static constexpr int staging_columns = BN < 128 ? BN : 128;  // of D, at a time, for each warpgroup
   static constexpr int staging_bytes = std::is_same_v<TOut, float> || split ? 0 : consumers * 64 * staging_columns * 2;
+  static constexpr int bias_bytes = split ? 0 : 4 * (BM > BN ? BM : BN);  // of a tile's rows or columns, in fp32
   static constexpr int most_bytes = 232448, stage_bytes = a_bytes + b_bytes + 2 * 8;
-  static constexpr int fitting = (most_bytes - 1024 - staging_bytes) / stage_bytes;
+  static constexpr int fitting = (most_bytes - 1024 - staging_bytes - bias_bytes - 16) / stage_bytes;
   static constexpr int stages = Stages_ < fitting ? Stages_ : fitting;
-  static constexpr int shared_bytes = 1024 + stages * stage_bytes + staging_bytes;
+  static constexpr int shared_bytes = 1024 + stages * stage_bytes + staging_bytes + bias_bytes + 16;
   // a tile's sums, of those that split K: lines of 32 bytes more than the tile's, so that a warp meets every bank once
   static constexpr int sums_stride = BN + 8;
   static_assert(!split || BM * sums_stride * 4 <= stages * (a_bytes + b_bytes));
@@ -54,6 +59,7 @@ struct Arguments {
   const float* beta_pointer;
   int store_by_tma;        ///< D's base and stride allow it (16-byte multiples)
   int columns_contiguous;  ///< D's element (i, j) is at j ldd + i instead of i ldd + j; only where K is split
+  Epilogue epilogue;
 };
 
 /// Blocks that may split K: as many as a cluster has on every device.
@@ -67,11 +73,6 @@ __device__ __forceinline__ void finish_split(const float* sums, int block, int b
   const float alpha = args.alpha_pointer ? *args.alpha_pointer : args.alpha;
   const float beta = args.beta_pointer ? *args.beta_pointer : args.beta;
   TOut* const out = static_cast<TOut*>(args.d);
-  const auto finished = [&](float sum, const TOut& old) {
-    float value = alpha != 0.0f ? alpha * sum : 0.0f;
-    if (beta != 0.0f) value += beta * static_cast<float>(old);
-    return static_cast<TOut>(value);
-  };
   const std::uint32_t here = shared_address(sums);
   if (args.columns_contiguous) {
     const int columns = C::BN / blocks;
@@ -85,12 +86,16 @@ __device__ __forceinline__ void finish_split(const float* sums, int block, int b
 #pragma unroll
       for (int b = 0; b < most_blocks; ++b) sum += part[b];
       TOut& to = out[static_cast<long long>(n0 + j) * args.ldd + m0 + i];
-      to = finished(sum, to);
+      float value = alpha * sum;
+      if (beta != 0.0f) value += beta * static_cast<float>(to);
+      if (args.epilogue.any) value = finish_element<TOut>(args.epilogue, value, m0 + i, n0 + j);
+      to = static_cast<TOut>(value);
     }
     return;
   }
   constexpr int quads = C::BN / 4;
   const int rows = C::BM / blocks;
+#pragma unroll 1
   for (int e = thread; e < rows * quads; e += threads) {
     const int i = block * rows + e / quads, j = 4 * (e % quads);
     if (m0 + i >= args.m || n0 + j >= args.n) continue;
@@ -106,20 +111,33 @@ __device__ __forceinline__ void finish_split(const float* sums, int block, int b
     struct alignas(4 * sizeof(TOut)) Quad {
       TOut lane[4];
     };
-    if (n0 + j + 4 <= args.n && reinterpret_cast<std::uintptr_t>(to) % sizeof(Quad) == 0) {
-      Quad quad{};
-      if (beta != 0.0f) quad = *reinterpret_cast<const Quad*>(to);
-#pragma unroll
-      for (int q = 0; q < 4; ++q) quad.lane[q] = finished(sum[q], quad.lane[q]);
-      *reinterpret_cast<Quad*>(to) = quad;
-    } else {
-      for (int q = 0; q < 4; ++q)
-        if (n0 + j + q < args.n) to[q] = finished(sum[q], to[q]);
+    const bool whole = n0 + j + 4 <= args.n && reinterpret_cast<std::uintptr_t>(to) % sizeof(Quad) == 0;
+    Quad quad{};
+    if (beta != 0.0f) {
+      if (whole)
+        quad = *reinterpret_cast<const Quad*>(to);
+      else
+        for (int q = 0; q < 4; ++q)
+          if (n0 + j + q < args.n) quad.lane[q] = to[q];
     }
+#pragma unroll
+    for (int q = 0; q < 4; ++q) {
+      sum[q] *= alpha;
+      if (beta != 0.0f) sum[q] += beta * static_cast<float>(quad.lane[q]);
+    }
+    if (args.epilogue.any) finish_quad<TOut>(args.epilogue, sum, m0 + i, n0 + j, args.n);
+#pragma unroll
+    for (int q = 0; q < 4; ++q) quad.lane[q] = static_cast<TOut>(sum[q]);
+    if (whole)
+      *reinterpret_cast<Quad*>(to) = quad;
+    else
+      for (int q = 0; q < 4; ++q)
+        if (n0 + j + q < args.n) to[q] = quad.lane[q];
   }
 }
 
-template <class C>
+/// Configurations that split K take every epilogue in the kernel for none.
+template <class C, Finish finish>
 __global__ void __launch_bounds__(C::threads, 1)
     gemm_kernel(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
                 const __grid_constant__ CUtensorMap map_d, const Arguments args) {
@@ -133,9 +151,12 @@ __global__ void __launch_bounds__(C::threads, 1)
   std::uint8_t* const stage_a = base;
   std::uint8_t* const stage_b = base + C::stages * C::a_bytes;
   std::uint8_t* const staging = stage_b + C::stages * C::b_bytes;
-  auto* const full = reinterpret_cast<std::uint64_t*>(staging + C::staging_bytes);
+  auto* const bias = reinterpret_cast<float*>(staging + C::staging_bytes);
+  auto* const full = reinterpret_cast<std::uint64_t*>(staging + C::staging_bytes + C::bias_bytes);
   std::uint64_t* const empty = full + C::stages;
+  auto* const behind = reinterpret_cast<volatile int*>(empty + C::stages);  // the producer has no register for it
 
+  constexpr int bias_full = 3, bias_empty = 4, bias_threads = 96 + 128 * C::consumers;  // named barriers
   const int warpgroup = threadIdx.x / 128;
   const int block = C::cluster > 1 || C::split ? cluster_rank() : 0;
   const int blocks = C::split ? cluster_size() : C::cluster;
@@ -169,10 +190,13 @@ __global__ void __launch_bounds__(C::threads, 1)
   let_later_kernels_start();
 
   if (warpgroup == 0) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(C::producer_registers));
     if (threadIdx.x == 0) {
       int stage = 0;
       std::uint32_t phase = 1;  // the first pass finds every stage free
+      // alpha = 0: no element of A or B may be read; behind the end of K the copy engine brings zeros
+      const float alpha = args.alpha_pointer ? *args.alpha_pointer : args.alpha;
+      *behind = alpha == 0.0f ? k_tiles * BK : 0;
       for (int t = first; t < tiles; t += step) {
         int row, column;
         locate(t, row_tiles, column_tiles, row, column);
@@ -182,7 +206,7 @@ __global__ void __launch_bounds__(C::threads, 1)
           barrier_expect(&full[stage], C::a_bytes + C::b_bytes);
           std::uint8_t* const a = stage_a + stage * C::a_bytes;
           std::uint8_t* const b = stage_b + stage * C::b_bytes;
-          const int k0 = kt * BK;
+          const int k0 = *behind + kt * BK;
           if constexpr (C::a_mn_major) {
 #pragma unroll
             for (int i = 0; i < BM / 64; ++i) tma_load(a + i * 64 * BK * 2, &map_a, &full[stage], m0 + 64 * i, k0);
@@ -220,9 +244,22 @@ __global__ void __launch_bounds__(C::threads, 1)
           phase ^= 1;
         }
       }
+    } else if (finish != Finish::nothing && threadIdx.x >= 32 && args.epilogue.bias != nullptr) {
+      // the other warps bring the bias of a tile while its product is being formed
+      const bool rows = args.epilogue.bias_along_rows;
+      for (int t = first; t < tiles; t += step) {
+        int row, column;
+        locate(t, row_tiles, column_tiles, row, column);
+        const int begin = rows ? (row * C::cluster + rank) * BM : column * BN, end = rows ? args.m : args.n;
+        if (t != first) named_barrier(bias_empty, bias_threads);
+        for (int k = static_cast<int>(threadIdx.x) - 32; k < (rows ? BM : BN); k += 96)
+          bias[k] = begin + k < end ? bias_at<TOut>(args.epilogue, begin + k) : 0.0f;
+        __threadfence_block();
+        named_barrier_arrive(bias_full, bias_threads);
+      }
     }
   } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(C::consumer_registers));
     const int consumer = warpgroup - 1;
     const int thread = threadIdx.x % 128, warp = thread / 32, lane = thread % 32;
     constexpr bool is_bf16 = std::is_same_v<TIn, __nv_bfloat16>;
@@ -281,12 +318,21 @@ __global__ void __launch_bounds__(C::threads, 1)
         continue;
       }
       // read here, not before the main loop, whose registers are all taken
-      const float alpha = args.alpha_pointer ? *args.alpha_pointer : args.alpha;
-      const float beta = args.beta_pointer ? *args.beta_pointer : args.beta;
+      float alpha = args.alpha_pointer ? *args.alpha_pointer : args.alpha;
+      float beta = args.beta_pointer ? *args.beta_pointer : args.beta;
+      if constexpr (finish != Finish::nothing) {
+        const bool biased = args.epilogue.bias != nullptr;
+        if (biased) named_barrier(bias_full, bias_threads);
+        alpha = finish_fragment<finish>(args.epilogue, d, alpha, beta,
+                                        shared_address(bias) + (args.epilogue.bias_along_rows ? consumer * 64 * 4 : 0),
+                                        static_cast<const TOut*>(args.d), args.ldd, m0, n0, args.m, args.n, warp, lane);
+        if (biased && t + step < tiles) named_barrier_arrive(bias_empty, bias_threads);
+        beta = 0.0f;
+      }
       // D fragment: rows lane/4 and lane/4 + 8 of the warp's 16, columns 8 j + 2 (lane % 4) and the next
       bool stored = false;
       if constexpr (C::staging_bytes > 0) {
-        if (args.store_by_tma && beta == 0.0f && alpha != 0.0f) {
+        if (args.store_by_tma && beta == 0.0f) {
           stored = true;
           constexpr int columns = C::staging_columns;
           std::uint8_t* const tile = staging + consumer * 64 * columns * 2;
@@ -340,7 +386,7 @@ __global__ void __launch_bounds__(C::threads, 1)
               for (int e = 0; e < 2; ++e) {
                 const int column_index = n0 + 8 * j + 2 * (lane % 4) + e;
                 if (column_index < args.n) {
-                  float value = alpha != 0.0f ? alpha * d[4 * j + 2 * half_tile + e] : 0.0f;
+                  float value = alpha * d[4 * j + 2 * half_tile + e];
                   TOut& to = line[column_index];
                   if (beta != 0.0f) value += beta * static_cast<float>(to);
                   to = static_cast<TOut>(value);

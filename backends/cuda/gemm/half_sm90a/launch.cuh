@@ -19,7 +19,7 @@ struct Tile {
   int rows, columns, multicast, split;
 };
 
-template <class C>
+template <class C, Finish finish>
 const char* launch_configuration(const HalfGemm& p, int split, int units, cudaStream_t stream) {
   constexpr auto type = std::is_same_v<typename C::TIn, __nv_bfloat16> ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
                                                                        : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
@@ -40,12 +40,13 @@ const char* launch_configuration(const HalfGemm& p, int split, int units, cudaSt
   args.alpha_pointer = p.alpha_pointer;
   args.beta_pointer = p.beta_pointer;
   args.columns_contiguous = p.d_column_major;
+  args.epilogue = p.epilogue;
   if constexpr (C::staging_bytes > 0) {
     args.store_by_tma = reinterpret_cast<std::uintptr_t>(p.d) % 16 == 0 && p.ldd % 8 == 0 && p.n % 8 == 0;
     if (args.store_by_tma && !make_map(&d, {p.d, p.m, p.n, p.ldd, type, 2, 64})) args.store_by_tma = 0;
   }
   static const cudaError_t prepared =
-      cudaFuncSetAttribute(gemm_kernel<C>, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
+      cudaFuncSetAttribute(gemm_kernel<C, finish>, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
   if (prepared != cudaSuccess) return cudaGetErrorString(prepared);
 
   const std::int64_t row_tiles = (p.m + C::BM * C::cluster - 1) / (C::BM * C::cluster);
@@ -64,49 +65,75 @@ const char* launch_configuration(const HalfGemm& p, int split, int units, cudaSt
   attributes[1].val.programmaticStreamSerializationAllowed = 1;
   config.attrs = attributes;
   config.numAttrs = 2;
-  const cudaError_t status = cudaLaunchKernelEx(&config, gemm_kernel<C>, a, b, d, args);
+  const cudaError_t status = cudaLaunchKernelEx(&config, gemm_kernel<C, finish>, a, b, d, args);
   return status == cudaSuccess ? nullptr : cudaGetErrorString(status);
 }
 
 /// All transposes of one tile shape.
-template <class TIn, class TOut, int BM, int BN, int Stages, int Cluster>
+template <Finish finish, class TIn, class TOut, int BM, int BN, int Stages, int Cluster>
 const char* launch_shape(const HalfGemm& p, int split, int units, cudaStream_t stream) {
   const auto with = [&]<bool A, bool B>() {
-    return launch_configuration<Configuration<TIn, TOut, BM, BN, Stages, Cluster, A, B>>(p, split, units, stream);
+    return launch_configuration<Configuration<TIn, TOut, BM, BN, Stages, Cluster, A, B>, finish>(p, split, units,
+                                                                                                 stream);
   };
   if (p.a_mn_major)
     return p.b_mn_major ? with.template operator()<true, true>() : with.template operator()<true, false>();
   return p.b_mn_major ? with.template operator()<false, true>() : with.template operator()<false, false>();
 }
 
-template <class TIn, class TOut>
+template <Finish finish, class TIn, class TOut>
 const char* launch_whole(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream) {
-  if (tile.columns == 256 && tile.multicast == 2) return launch_shape<TIn, TOut, 128, 256, 4, 2>(p, 0, units, stream);
-  if (tile.columns == 256) return launch_shape<TIn, TOut, 128, 256, 4, 1>(p, 0, units, stream);
-  if (tile.columns == 128) return launch_shape<TIn, TOut, 128, 128, 5, 1>(p, 0, units, stream);
-  if (tile.columns == 64) return launch_shape<TIn, TOut, 128, 64, 7, 1>(p, 0, units, stream);
+  if (tile.columns == 256 && tile.multicast == 2)
+    return launch_shape<finish, TIn, TOut, 128, 256, 4, 2>(p, 0, units, stream);
+  if (tile.columns == 256) return launch_shape<finish, TIn, TOut, 128, 256, 4, 1>(p, 0, units, stream);
+  if (tile.columns == 128) return launch_shape<finish, TIn, TOut, 128, 128, 5, 1>(p, 0, units, stream);
+  if (tile.columns == 64) return launch_shape<finish, TIn, TOut, 128, 64, 7, 1>(p, 0, units, stream);
   return "no such configuration";
 }
 template <class TIn, class TOut>
 const char* launch_split(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream) {
   const auto with = [&]<int BM>() -> const char* {
     // as many stages as shared memory holds
-    if (tile.columns == 64) return launch_shape<TIn, TOut, BM, 64, 24, 0>(p, tile.split, units, stream);
-    if (tile.columns == 32) return launch_shape<TIn, TOut, BM, 32, 24, 0>(p, tile.split, units, stream);
-    if (tile.columns == 16) return launch_shape<TIn, TOut, BM, 16, 24, 0>(p, tile.split, units, stream);
+    if (tile.columns == 64)
+      return launch_shape<Finish::nothing, TIn, TOut, BM, 64, 24, 0>(p, tile.split, units, stream);
+    if (tile.columns == 32)
+      return launch_shape<Finish::nothing, TIn, TOut, BM, 32, 24, 0>(p, tile.split, units, stream);
+    if (tile.columns == 16)
+      return launch_shape<Finish::nothing, TIn, TOut, BM, 16, 24, 0>(p, tile.split, units, stream);
     return "no such configuration";
   };
   return tile.rows == 64 ? with.template operator()<64>() : with.template operator()<128>();
 }
 
+/// The kernels with an epilogue.
+template <class TIn, class TOut>
+const char* launch_finished(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream) {
+  switch (finish_of(p.epilogue)) {
+    case Finish::linear:
+      return launch_whole<Finish::linear, TIn, TOut>(p, tile, units, stream);
+    case Finish::gelu:
+      return launch_whole<Finish::gelu, TIn, TOut>(p, tile, units, stream);
+    case Finish::gelu_tanh:
+      return launch_whole<Finish::gelu_tanh, TIn, TOut>(p, tile, units, stream);
+    case Finish::silu:
+      return launch_whole<Finish::silu, TIn, TOut>(p, tile, units, stream);
+    default:
+      return "there is no epilogue";
+  }
+}
+
 // one translation unit each
 const char* launch_bf16(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
-const char* launch_bf16_fp32(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
-const char* launch_fp16(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
-const char* launch_fp16_fp32(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
 const char* launch_bf16_split(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
+const char* launch_bf16_finished(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
+const char* launch_bf16_fp32(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
 const char* launch_bf16_fp32_split(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
+const char* launch_bf16_fp32_finished(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
+const char* launch_fp16(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
 const char* launch_fp16_split(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
+const char* launch_fp16_finished(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
+const char* launch_fp16_fp32(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
 const char* launch_fp16_fp32_split(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
+const char* launch_fp16_fp32_finished(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
 
 }  // namespace tessera::cuda::sm90a

@@ -56,7 +56,15 @@ const char* refusal(const HalfGemm& p) {
 
 bool configuration_fits(const HalfGemm& p, int configuration) {
   const Tile& tile = shapes[configuration].tile;
-  return tile.split > 0 ? (p.k + 63) / 64 >= tile.split : !p.d_column_major;
+  if (tile.split > 0) return (p.k + 63) / 64 >= tile.split;
+  if (p.d_column_major) return false;
+  const auto pairs = [&](const void* pointer, std::int64_t down, std::int64_t right) {
+    const std::uintptr_t bytes = p.out == Element::fp32 ? 8 : 4;
+    return right == 1 && down % 2 == 0 && p.n % 2 == 0 && reinterpret_cast<std::uintptr_t>(pointer) % bytes == 0;
+  };
+  const Epilogue& e = p.epilogue;
+  if (e.residual != nullptr && !pairs(e.residual, e.residual_strides[0], e.residual_strides[1])) return false;
+  return !e.any || (p.beta_pointer == nullptr && p.beta == 0) || pairs(p.d, p.ldd, 1);
 }
 
 int choose_configuration(const HalfGemm& p, int units) {
@@ -95,11 +103,13 @@ const char* launch(const HalfGemm& p, int configuration, int units, void* stream
   auto* const s = static_cast<cudaStream_t>(stream);
   if (!configuration_fits(p, configuration)) return "the configuration does not fit the problem";
   const Tile& tile = shapes[configuration].tile;
-  const bool to_fp32 = p.out == Element::fp32;
-  const auto start = p.in == Element::bf16 ? (tile.split > 0 ? (to_fp32 ? launch_bf16_fp32_split : launch_bf16_split)
-                                                             : (to_fp32 ? launch_bf16_fp32 : launch_bf16))
-                                           : (tile.split > 0 ? (to_fp32 ? launch_fp16_fp32_split : launch_fp16_split)
-                                                             : (to_fp32 ? launch_fp16_fp32 : launch_fp16));
+  const bool bf16 = p.in == Element::bf16, to_fp32 = p.out == Element::fp32;
+  const auto of = [&](auto* same, auto* wide) { return to_fp32 ? wide : same; };
+  const auto start = tile.split > 0   ? (bf16 ? of(launch_bf16_split, launch_bf16_fp32_split)
+                                              : of(launch_fp16_split, launch_fp16_fp32_split))
+                     : p.epilogue.any ? (bf16 ? of(launch_bf16_finished, launch_bf16_fp32_finished)
+                                              : of(launch_fp16_finished, launch_fp16_fp32_finished))
+                                      : (bf16 ? of(launch_bf16, launch_bf16_fp32) : of(launch_fp16, launch_fp16_fp32));
   return start(p, tile, units, s);
 }
 

@@ -70,6 +70,10 @@ Peers spmv(const Queue& queue, index_t rows, index_t columns, index_t nnz, const
 template <class TIn, class TOut>
 Peers gemm(const Queue& queue, bool a_transposed, bool b_transposed, index_t m, index_t n, index_t k, TOut alpha,
            const TIn* a, index_t lda, const TIn* b, index_t ldb, TOut beta, TOut* c, index_t ldc);
+/// C = gelu(A B + bias of each row), column-major, by the tanh approximation; only devices define it. T: half,
+/// bfloat16.
+template <class T>
+Peers gemm_bias_gelu(const Queue& queue, index_t m, index_t n, index_t k, const T* a, const T* b, const T* bias, T* c);
 /// 7-point stencil, interior of nx x ny x nz with the last dimension contiguous; hosts only (empty elsewhere).
 template <class T>
 Peers stencil7(const Queue& queue, index_t nx, index_t ny, index_t nz, T center, T side, const T* u, T* v);

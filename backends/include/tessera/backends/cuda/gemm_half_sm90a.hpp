@@ -12,12 +12,25 @@
 
 namespace tessera::backends {
 
+/// An epilogue without C's element type.
+struct PlainEpilogue {
+  bool any = false;
+  Activation activation = Activation::none;
+  BiasAlong bias_along = BiasAlong::columns;
+  float scale = 1;
+  const void* bias = nullptr;
+  bool bias_is_float = false;
+  index_t bias_stride = 0;
+  PlainMatrix residual;
+};
+
 /// A product of 16-bit floats as the Hopper kernels are asked for it.
 struct HalfProduct {
   bool is_bf16 = false;
   bool out_is_float = false;
   bool planned = false;  ///< a workspace may be asked for
   PlainMatrix a, b, c;
+  PlainEpilogue epilogue;
 };
 
 /// Whether wgmma kernels may run and are measured to be at least as fast as cuBLAS on the problem.
@@ -41,6 +54,11 @@ struct GemmHalfSm90a {
       (std::same_as<typename Types::out, typename Types::in> || std::same_as<typename Types::out, float>);
 
   static std::uint64_t state() { return 0; }
+
+  template <class Types>
+  static bool forms_epilogue(const GemmProblem<Types>&) {
+    return true;
+  }
 
   template <class Types>
   static Verdict can_run(const GemmProblem<Types>& p, const DeviceInfo& device) {
@@ -67,7 +85,15 @@ struct GemmHalfSm90a {
             p.planned,
             plain_matrix(p.a),
             plain_matrix(p.b),
-            plain_matrix(p.c)};
+            plain_matrix(p.c),
+            epilogue(p.epilogue)};
+  }
+  template <class Types>
+  static PlainEpilogue epilogue(const GemmEpilogueRef<Types>& e) {
+    const void* bias = e.bias;
+    if (e.wide_bias != nullptr) bias = e.wide_bias;
+    const bool wide = std::same_as<typename Types::out, float> || e.wide_bias != nullptr;
+    return {e.any, e.activation, e.bias_along, e.scale, bias, wide, e.bias_stride, plain_matrix(e.residual)};
   }
 };
 
