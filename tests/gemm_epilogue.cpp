@@ -39,7 +39,8 @@ long double function_of(Activation f, long double x) {
   const auto which = static_cast<std::size_t>(f);
   if (!(std::abs(x) <= 1024) || 8 * x != std::floor(8 * x)) return activated(f, x);
   if (!filled[which])
-    for (int v = -8192; v <= 8192; ++v) table[which][static_cast<std::size_t>(v + 8192)] = activated(f, v / 8.0L);
+    for (std::size_t at = 0; at < table[which].size(); ++at)
+      table[which][at] = activated(f, (static_cast<long double>(at) - 8192) / 8);
   filled[which] = true;
   return table[which][static_cast<std::size_t>(8 * x + 8192)];
 }
@@ -172,10 +173,10 @@ constexpr Activation all_activations[] = {Activation::none, Activation::relu, Ac
                                           Activation::silu};
 constexpr Bias all_biases[] = {Bias::none, Bias::rows, Bias::columns, Bias::wide_rows, Bias::wide_columns};
 
-template <class In_, class Out_>
+template <class Input, class Output>
 struct Types {
-  using In = In_;
-  using Out = Out_;
+  using In = Input;
+  using Out = Output;
 };
 
 }  // namespace

@@ -101,6 +101,12 @@ template Peers histogram(const Queue&, index_t, const double*, int, double, doub
 template Peers histogram(const Queue&, index_t, const std::int32_t*, int, std::int32_t, std::int32_t, std::int32_t*);
 template Peers histogram(const Queue&, index_t, const std::uint8_t*, int, std::int32_t, std::int32_t, std::int32_t*);
 template <class T>
+Peers random(const Queue&, bool, index_t, T*) {
+  return {};
+}
+template Peers random(const Queue&, bool, index_t, float*);
+template Peers random(const Queue&, bool, index_t, double*);
+template <class T>
 Peers merge(const Queue&, index_t, const T*, index_t, const T*, T*) {
   return {};
 }

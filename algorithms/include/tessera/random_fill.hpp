@@ -69,7 +69,7 @@ void random_fill(const Space& exec, const YV& y, const RandomStream& from, value
 /// mean + deviation r cos(a) and mean + deviation r sin(a), r = sqrt(-2 log u), a = 2 pi v. Floats: u = (b + 1/2) 2^-32
 /// of the word b of 32 bits with number 2 k, rounded, v the float in [0, 1) of number 2 k + 1, so that |r| <= 6.7;
 /// double: u = (b + 1) 2^-53 of the upper 53 bits of the number 2 k of 64 bits, v the double of number 2 k + 1, so that
-/// |r| <= 8.6. Which numbers go into an element does not depend on the backend; the last bits do, as log, sin and cos.
+/// |r| <= 8.6. The same bits on every backend; log, sin and cos are right to some units of the last place.
 /// \param y          as above, of float or double
 /// \param deviation  standard deviation, 0 or more
 /// \throws Error     unless both are finite and deviation is 0 or more

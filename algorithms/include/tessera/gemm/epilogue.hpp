@@ -4,6 +4,7 @@
 #include <Kokkos_Core.hpp>
 #include <string>
 
+#include <tessera/backends/enabled.hpp>
 #include <tessera/core/execution.hpp>
 #include <tessera/core/plan.hpp>
 #include <tessera/gemm/problem.hpp>

@@ -7,35 +7,48 @@
 
 #include <Kokkos_Core.hpp>
 #include <cmath>
+#include <cstring>
 
 #include <tessera/backends/enabled.hpp>
 #include <tessera/core/trace.hpp>
 #include <tessera/level1/walk.hpp>
 #include <tessera/random_fill.hpp>
+#include <tessera/random_fill/normal.hpp>
 
 namespace tessera::detail {
 
-/// Numbers in [0, 1): 4 floats or 2 doubles a block.
-template <class T>
-TESSERA_INLINE_FUNCTION T unit_uniform(const Philox& b, int lane) {
+/// Number `at` of a block as T's own number of bits, of lane l.
+template <class T, int N>
+TESSERA_INLINE_FUNCTION auto bits_of(const Philox::Lanes<N>& b, int at, int l) {
   if constexpr (sizeof(T) == 4)
-    return static_cast<T>(b.word[lane] >> 8) * static_cast<T>(0x1p-24);
+    return b.word[at][l];
   else
-    return static_cast<T>(b.wide(lane) >> 11) * static_cast<T>(0x1p-53);
+    return static_cast<std::uint64_t>(b.word[2 * at + 1][l]) << 32 | b.word[2 * at][l];
+}
+/// Numbers in [0, 1).
+template <class T, int N>
+TESSERA_INLINE_FUNCTION T unit_uniform(const Philox::Lanes<N>& b, int at, int l) {
+  if constexpr (sizeof(T) == 4)
+    return static_cast<T>(bits_of<T>(b, at, l) >> 8) * static_cast<T>(0x1p-24);
+  else
+    return static_cast<T>(bits_of<T>(b, at, l) >> 11) * static_cast<T>(0x1p-53);
 }
 
-/// A draw makes `per_block` elements of a block of random bits.
+// A draw makes `per_block` elements of each of N blocks of random bits; lanes are innermost, for the sake of vectors.
+
 template <class T>
 struct DrawUniform {
   static constexpr int per_block = 16 / static_cast<int>(sizeof(T));
   T lower, width, upper, below;  // below: the last number before upper
   explicit DrawUniform(const RandomFillProblem<T>& p)
       : lower(p.first), width(p.second - p.first), upper(p.second), below(std::nextafter(p.second, p.first)) {}
-  TESSERA_INLINE_FUNCTION void operator()(const Philox& b, T (&y)[per_block]) const {
-    for (int l = 0; l < per_block; ++l) {
-      const T v = Kokkos::fma(unit_uniform<T>(b, l), width, lower);
-      y[l] = v < upper ? v : below;
-    }
+  template <int N>
+  TESSERA_HOST_APART TESSERA_FUNCTION void operator()(const Philox::Lanes<N>& b, T (&y)[per_block][N]) const {
+    for (int at = 0; at < per_block; ++at)
+      for (int l = 0; l < N; ++l) {
+        const T v = Kokkos::fma(unit_uniform<T>(b, at, l), width, lower);
+        y[at][l] = v < upper ? v : below;
+      }
   }
 };
 
@@ -44,18 +57,21 @@ struct DrawNormal {
   static constexpr int per_block = 16 / static_cast<int>(sizeof(T));
   T mean, deviation;
   explicit DrawNormal(const RandomFillProblem<T>& p) : mean(p.first), deviation(p.second) {}
-  TESSERA_INLINE_FUNCTION void operator()(const Philox& b, T (&y)[per_block]) const {
-    for (int l = 0; l < per_block; l += 2) {
-      T u;
-      if constexpr (sizeof(T) == 4)
-        u = Kokkos::fma(static_cast<T>(b.word[l]), static_cast<T>(0x1p-32), static_cast<T>(0x1p-33));
-      else
-        u = static_cast<T>((b.wide(l) >> 11) + 1) * static_cast<T>(0x1p-53);
-      const T r = Kokkos::sqrt(T(-2) * Kokkos::log(u));
-      const T a = static_cast<T>(6.283185307179586476925286766559) * unit_uniform<T>(b, l + 1);
-      y[l] = Kokkos::fma(r * Kokkos::cos(a), deviation, mean);
-      y[l + 1] = Kokkos::fma(r * Kokkos::sin(a), deviation, mean);
-    }
+  template <int N>
+  TESSERA_HOST_APART TESSERA_FUNCTION void operator()(const Philox::Lanes<N>& b, T (&y)[per_block][N]) const {
+    for (int at = 0; at < per_block; at += 2)
+      for (int l = 0; l < N; ++l) {
+        T u;
+        if constexpr (sizeof(T) == 4)
+          u = Kokkos::fma(static_cast<T>(bits_of<T>(b, at, l)), static_cast<T>(0x1p-32), static_cast<T>(0x1p-33));
+        else
+          u = static_cast<T>((bits_of<T>(b, at, l) >> 11) + 1) * static_cast<T>(0x1p-53);
+        const T r = Kokkos::sqrt(T(-2) * log_of_uniform(u));
+        T sine, cosine;
+        sine_and_cosine_of_turns(unit_uniform<T>(b, at + 1, l), sine, cosine);
+        y[at][l] = Kokkos::fma(r * cosine, deviation, mean);
+        y[at + 1][l] = Kokkos::fma(r * sine, deviation, mean);
+      }
   }
 };
 
@@ -63,13 +79,10 @@ template <class T>
 struct DrawAny {
   static constexpr int per_block = 16 / static_cast<int>(sizeof(T));
   explicit DrawAny(const RandomFillProblem<T>&) {}
-  TESSERA_INLINE_FUNCTION void operator()(const Philox& b, T (&y)[per_block]) const {
-    for (int l = 0; l < per_block; ++l) {
-      if constexpr (sizeof(T) == 4)
-        y[l] = static_cast<T>(b.word[l]);
-      else
-        y[l] = static_cast<T>(b.wide(l));
-    }
+  template <int N>
+  TESSERA_HOST_APART TESSERA_FUNCTION void operator()(const Philox::Lanes<N>& b, T (&y)[per_block][N]) const {
+    for (int at = 0; at < per_block; ++at)
+      for (int l = 0; l < N; ++l) y[at][l] = static_cast<T>(bits_of<T>(b, at, l));
   }
 };
 
@@ -86,8 +99,11 @@ struct DrawRange {
   explicit DrawRange(const RandomFillProblem<T>& p)
       : lower(static_cast<std::uint64_t>(p.first)),
         range(static_cast<std::uint64_t>(p.second) - static_cast<std::uint64_t>(p.first)) {}
-  TESSERA_INLINE_FUNCTION void operator()(const Philox& b, T (&y)[per_block]) const {
-    for (int l = 0; l < per_block; ++l) y[l] = static_cast<T>(lower + scaled_bits(b.wide(l), range));
+  template <int N>
+  TESSERA_HOST_APART TESSERA_FUNCTION void operator()(const Philox::Lanes<N>& b, T (&y)[per_block][N]) const {
+    for (int at = 0; at < per_block; ++at)
+      for (int l = 0; l < N; ++l)
+        y[at][l] = static_cast<T>(lower + scaled_bits(bits_of<std::uint64_t>(b, at, l), range));
   }
 };
 
@@ -102,25 +118,22 @@ struct RandomFill {
   index_t blocks, workers;
   bool unit;  // stride 1 (devices: and aligned)
 
-  TESSERA_INLINE_FUNCTION void put(const Philox& bits, index_t block) const {
-    T v[per_block];
-    draw(bits, v);
+  /// The elements of one block.
+  TESSERA_INLINE_FUNCTION void put(index_t block) const {
+    T v[per_block][1];
+    draw(Philox::blocks<1>(from, static_cast<std::uint64_t>(block)), v);
     const index_t first = block * per_block;
-    if (unit && first + per_block <= n) {
-      if constexpr (machine<Space>::is_host) {
-        for (int l = 0; l < per_block; ++l) y[first + l] = v[l];
-      } else {
-        vec<T, per_block> whole;
-        for (int l = 0; l < per_block; ++l) whole.set(l, v[l]);
-        whole.store_aligned(y + first);
-      }
+    if (!machine<Space>::is_host && unit && first + per_block <= n) {
+      vec<T, per_block> whole;
+      for (int l = 0; l < per_block; ++l) whole.set(l, v[l][0]);
+      whole.store_aligned(y + first);
       return;
     }
     // one row of many columns where it is a vector
     index_t i = columns >= n ? 0 : first / columns, j = first - i * columns;
     for (int l = 0; l < per_block; ++l) {
       if (first + l >= n) return;
-      y[i * rs + j * cs] = v[l];
+      y[i * rs + j * cs] = v[l][0];
       if (++j == columns) {
         j = 0;
         ++i;
@@ -133,15 +146,16 @@ struct RandomFill {
     if constexpr (machine<Space>::is_host) {
       index_t b = share.begin;
       const index_t end = share.begin + share.length;
-      for (; b + lanes <= end; b += lanes) {
-        const auto bits = Philox::blocks<lanes>(from, static_cast<std::uint64_t>(b));
+      for (; unit && b + lanes <= end && (b + lanes) * per_block <= n; b += lanes) {
+        T drawn[per_block][lanes];
+        draw(Philox::blocks<lanes>(from, static_cast<std::uint64_t>(b)), drawn);
+        T* const to = y + b * per_block;
         for (int l = 0; l < lanes; ++l)
-          put({{bits.word[0][l], bits.word[1][l], bits.word[2][l], bits.word[3][l]}}, b + l);
+          for (int at = 0; at < per_block; ++at) to[l * per_block + at] = drawn[at][l];
       }
-      for (; b < end; ++b) put(Philox::block(from, static_cast<std::uint64_t>(b)), b);
+      for (; b < end; ++b) put(b);
     } else {
-      for (index_t b = share.first; b < share.length; b += share.step)
-        put(Philox::block(from, static_cast<std::uint64_t>(b)), b);
+      for (index_t b = share.first; b < share.length; b += share.step) put(b);
     }
   }
 };

@@ -86,6 +86,9 @@ Peers stencil27(const Queue& queue, index_t nx, index_t ny, index_t nz, T center
 template <class T>
 Peers sort(const Queue& queue, index_t n, const T* keys_in, T* keys_out, const std::uint32_t* values_in,
            std::uint32_t* values_out);
+/// y = uniform numbers in [0, 1) or (0, 1], or normal ones. T is float or double.
+template <class T>
+Peers random(const Queue& queue, bool normal, index_t n, T* y);
 /// out = the elements of a and b, both rising, in rising order. T is float or double.
 template <class T>
 Peers merge(const Queue& queue, index_t a_count, const T* a, index_t b_count, const T* b, T* out);

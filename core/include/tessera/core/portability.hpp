@@ -36,6 +36,14 @@
 #define TESSERA_UNROLL
 #endif
 
+/// Before a function of short loops of fixed length that hosts are to compile apart from its callers: inlined, the
+/// loops are unrolled before they can become vectors.
+#if TESSERA_DEVICE_PASS
+#define TESSERA_HOST_APART
+#else
+#define TESSERA_HOST_APART [[gnu::noinline]]
+#endif
+
 /// Whether __builtin_shufflevector may take its indices from a pack: the CUDA front end hands the host compiler such a
 /// call with the pack no longer expanded (nvcc 13.0 with g++ 14).
 #if defined(__CUDACC__)

@@ -24,16 +24,19 @@ struct Philox {
   struct Lanes {
     std::uint32_t word[4][N];
 
+    TESSERA_INLINE_FUNCTION static std::uint32_t high(std::uint32_t a, std::uint32_t b) {
+      return static_cast<std::uint32_t>(std::uint64_t{a} * b >> 32);
+    }
     /// word holds the counters, and then the random bits.
-    TESSERA_INLINE_FUNCTION void cipher(std::uint32_t key0, std::uint32_t key1) {
+    TESSERA_HOST_APART TESSERA_FUNCTION void cipher(std::uint32_t key0, std::uint32_t key1) {
       for (int round = 0; round < 10; ++round) {
         for (int l = 0; l < N; ++l) {
-          const std::uint64_t a = std::uint64_t{0xd2511f53u} * word[0][l];
-          const std::uint64_t b = std::uint64_t{0xcd9e8d57u} * word[2][l];
-          word[0][l] = static_cast<std::uint32_t>(b >> 32) ^ word[1][l] ^ key0;
-          word[1][l] = static_cast<std::uint32_t>(b);
-          word[2][l] = static_cast<std::uint32_t>(a >> 32) ^ word[3][l] ^ key1;
-          word[3][l] = static_cast<std::uint32_t>(a);
+          // the halves of each product apart, as compilers know them in vectors
+          const std::uint32_t a = word[0][l], b = word[2][l];
+          word[0][l] = high(0xcd9e8d57u, b) ^ word[1][l] ^ key0;
+          word[1][l] = 0xcd9e8d57u * b;
+          word[2][l] = high(0xd2511f53u, a) ^ word[3][l] ^ key1;
+          word[3][l] = 0xd2511f53u * a;
         }
         key0 += 0x9e3779b9u;  // of the golden ratio, and of the square root of 3 less 1
         key1 += 0xbb67ae85u;
