@@ -224,6 +224,12 @@ TEMPLATE_TEST_CASE("stencils of what no cache holds agree with a reference", "[s
     for (const Arrangement& how : {arrangements[0], Arrangement{{0, 1, 2}, {1, 0, 2}, 1, 1, 3}}) {
       for (const Kind kind : kinds)
         for (index_t n = 3; n < 53; n += n < 36 ? 1 : 5) check<TestType, Way::far>({5, 7, n}, how, kind, 6);
+      // lines of several parts
+      for (const index_t n : {514, 515, 600, 1026, 1100, 2065})
+        for (const Kind kind : {Kind::distances, Kind::all}) {
+          check<TestType, Way::far>({3, 4, n}, how, kind, 7);
+          check<TestType, Way::call>({3, 4, n}, how, kind, 8);
+        }
     }
 }
 

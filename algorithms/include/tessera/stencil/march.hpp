@@ -17,7 +17,10 @@
 namespace tessera::detail {
 
 /// Whole lines of dimension 2 by one thread, in vectors where it is contiguous.
-template <class T, class Space, class Points, bool UnitStride>
+/// ByDistance: the 27 coefficients are four, those of the distance from the centre. Then the nine lines are added up
+/// point by point, with the weights of the point itself and with those of its neighbours in the line, and a result is
+/// the one sum at k and the other ones at k - 1 and k + 1: nine loads a point instead of 27.
+template <class T, class Space, class Points, bool UnitStride, bool ByDistance = false>
 struct StencilMarch : StencilOperands<T> {
   using StencilOperands<T>::u, StencilOperands<T>::v, StencilOperands<T>::n0, StencilOperands<T>::n1,
       StencilOperands<T>::n2, StencilOperands<T>::su, StencilOperands<T>::sv;
@@ -33,6 +36,11 @@ struct StencilMarch : StencilOperands<T> {
   explicit StencilMarch(const StencilProblem<T>& p) : StencilOperands<T>(p) {}
   /// `far`: u and v are more than the caches hold.
   static void launch(const Space& exec, const StencilProblem<T>& p, const char* name, bool far) {
+    if constexpr (Points::has(0, 0, 0) && UnitStride && !ByDistance) {
+      bool equal = true;
+      for (int n = 0; n < 27; ++n) equal = equal && p.coefficients[n] == p.coefficients[at_distance[distance(n)]];
+      if (equal) return StencilMarch<T, Space, Points, UnitStride, true>::launch(exec, p, name, far);
+    }
     StencilMarch k(p);
     k.far = far;
     for (int n = 0; n < 27; ++n) k.coefficients[n] = p.coefficients[n];
@@ -67,6 +75,8 @@ struct StencilMarch : StencilOperands<T> {
             here.strided_line(p, q);
           else if (here.n2 - 2 < lanes)
             here.template pieces<lanes / 2>(p, q);
+          else if (ByDistance)
+            here.line_of_sums(p, q);
           else if (here.far)
             here.far_line(p, q);
           else
@@ -75,6 +85,12 @@ struct StencilMarch : StencilOperands<T> {
       if (far) streaming_fence();
     }
   }
+
+  /// Steps from the centre to neighbour n, and a neighbour for each number of them.
+  TESSERA_FUNCTION static constexpr int distance(int n) {
+    return (n / 9 != 1 ? 1 : 0) + (n / 3 % 3 != 1 ? 1 : 0) + (n % 3 != 1 ? 1 : 0);
+  }
+  static constexpr int at_distance[4] = {13, 14, 17, 26};
 
   /// Adds neighbour n of the points that p begins to their sums; chains of them, so that a sum is not one long wait.
   template <int n, int N>
@@ -124,6 +140,56 @@ struct StencilMarch : StencilOperands<T> {
     points<lanes>(p, end - lanes).store(q + end - lanes);
   }
 
+  /// The line of the next plane that the next row will be the first to read; it need not exist.
+  [[nodiscard]] TESSERA_INLINE_FUNCTION const T* next_line(const T* p) const {
+    return p + su[0] + (Points::has(2, 2, 1) ? 2 : 1) * su[1];
+  }
+
+  static constexpr index_t part = 64 * lanes;  // points of a line whose sums wait in a level-1 cache
+
+  /// The sums of the nine lines at N points from p on, with the weights of the points and of their neighbours.
+  template <int N>
+  TESSERA_INLINE_FUNCTION void sums_at(const T* p, A* own, A* beside) const {
+    using V = vec<A, N>;
+    const auto at = [&](int i, int j) { return convert<A>(vec<T, N>::load(p + i * su[0] + j * su[1])); };
+    const auto weight = [&](int d) { return V(coefficients[at_distance[d]]); };
+    const V centre = at(0, 0);
+    const V sides = (at(-1, 0) + at(1, 0)) + (at(0, -1) + at(0, 1));
+    const V corners = (at(-1, -1) + at(-1, 1)) + (at(1, -1) + at(1, 1));
+    fma(weight(2), corners, fma(weight(1), sides, weight(0) * centre)).store(own);
+    fma(weight(3), corners, fma(weight(2), sides, weight(1) * centre)).store(beside);
+  }
+  template <int N>
+  TESSERA_INLINE_FUNCTION static vec<T, N> result_at(const A* own, const A* beside) {
+    using V = vec<A, N>;
+    return convert<T>(V::load(own) + (V::load(beside - 1) + V::load(beside + 1)));
+  }
+
+  TESSERA_INLINE_FUNCTION void line_of_sums(const T* __restrict__ p, T* __restrict__ q) const {
+    A own[part + 2 * lanes], beside[part + 2 * lanes];
+    const T* const next = next_line(p);
+    const index_t end = n2 - 1;
+    // parts begin where a vector of v does not straddle lines of cache, but for the first
+    for (index_t begin = 1, length = head(q) == 0 ? part : head(q); begin < end; begin += length, length = part) {
+      const index_t count = begin + length < end ? length : end - begin;
+      // of points begin - 1 ... begin + count
+      index_t k = 0;
+      for (; k + lanes <= count + 2; k += lanes) {
+        if (far) prefetch(next + begin - 1 + k);
+        sums_at<lanes>(p + begin - 1 + k, own + k, beside + k);
+      }
+      for (; k < count + 2; ++k) sums_at<1>(p + begin - 1 + k, own + k, beside + k);
+      for (k = 0; k + lanes <= count; k += lanes) {
+        const auto v = result_at<lanes>(own + 1 + k, beside + 1 + k);
+        if (sizeof(v) == machine<Space>::simd_bytes && far && length == part)
+          v.store_streaming(q + begin + k);
+        else
+          v.store(q + begin + k);
+      }
+      for (; k < count; ++k) result_at<1>(own + 1 + k, beside + 1 + k).store(q + begin + k);
+    }
+  }
+
   /// `count` elements, fewer than 2 N, in a few moves.
   template <int N>
   TESSERA_INLINE_FUNCTION static void copy_few(const T* from, T* to, index_t count) {
@@ -144,7 +210,7 @@ struct StencilMarch : StencilOperands<T> {
   /// The next line of the plane that is read first is asked for meanwhile, and v does not pass through the caches: no
   /// line of it is stored to twice but at the ends.
   TESSERA_INLINE_FUNCTION void far_line(const T* __restrict__ p, T* __restrict__ q) const {
-    const T* const next = p + su[0] + su[1];
+    const T* const next = next_line(p);
     const index_t end = n2 - 1, first = head(q);
     if (first != 0) store_lanes(points<lanes>(p, 1), q + 1, 0, first < end - 1 ? first : end - 1);
     index_t k = 1 + first;
