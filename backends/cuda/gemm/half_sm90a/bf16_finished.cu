@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "launch.cuh"
 
+// spills allowed: one register in some of the 256-column tiles, once a tile, around the main loop
+
 namespace tessera::cuda::sm90a {
 
 const char* launch_bf16_finished(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream) {
