@@ -102,7 +102,7 @@ struct TransposeTiles {
   int height, width;
   index_t tiles_down, tiles;
   bool streaming;  // y past the caches
-  bool buffered;   // hosts: lines of y are no aligned blocks
+  bool buffered;   // hosts: tiles go through a buffer
 
   KOKKOS_FUNCTION void operator()(const typename Teams<Space>::member_type& team) const {
     if constexpr (Shape::is_host) {
@@ -148,16 +148,16 @@ struct TransposeTiles {
 
   /// The first `rows` rows and `columns` columns of a block; a row of x is read whole.
   template <bool Streaming>
-  TESSERA_INLINE_FUNCTION void turn_block(const T* x, T* y, int rows, int columns) const {
+  TESSERA_INLINE_FUNCTION void turn_block(const T* x, T* y, int rows, int columns, index_t pitch) const {
     V v[block];
     for (int r = 0; r < block; ++r) v[r] = r < rows ? V::load(x + r * p.xs0) : V(T{});
     turn(v);
     for (int r = 0; r < block; ++r)
       if (r < columns) {
         if constexpr (Streaming)
-          v[r].store_streaming(y + r * p.ys1);
+          v[r].store_streaming(y + r * pitch);
         else
-          v[r].store(y + r * p.ys1);
+          v[r].store(y + r * pitch);
       }
   }
 
@@ -178,18 +178,19 @@ struct TransposeTiles {
         int whole = 0;
         for (; whole + block <= columns; whole += block)
           for (int d = 0; d < deep; ++d)
-            turn_block<Streaming>(from + d * block * p.xs0 + whole, to + d * block + whole * p.ys1, block, block);
-        for (int d = 0; d < deep && whole < columns; ++d, done_rows += block, from += block * p.xs0, to += block)
-          if ((done_rows + block - 1) * p.xs0 + whole + block <= readable)
-            turn_block<Streaming>(from + whole, to + whole * p.ys1, block, columns - whole);
+            turn_block<Streaming>(from + d * block * p.xs0 + whole, to + d * block + whole * p.ys1, block, block,
+                                  p.ys1);
+        for (int d = 0; d < deep && whole < columns; ++d, from += block * p.xs0, to += block)
+          if ((done_rows + (d + 1) * block - 1) * p.xs0 + whole + block <= readable)
+            turn_block<Streaming>(from + whole, to + whole * p.ys1, block, columns - whole, p.ys1);
           else
             turn_columns(from, to, whole, columns, p.ys1);
-        if (whole == columns) done_rows += deep * block;
+        done_rows += deep * block;
       }
       // columns of y shorter than a block and without gaps: what is stored behind one is the next one's to overwrite
       if (rows < block && p.rows == rows && p.ys1 == rows)
         for (; (done_columns + block - 1) * p.ys1 + block <= columns * p.ys1; done_columns += block)
-          turn_block<false>(x + done_columns, y + done_columns * p.ys1, rows, block);
+          turn_block<false>(x + done_columns, y + done_columns * p.ys1, rows, block, p.ys1);
     }
     for (int j = done_columns; j < columns; ++j)
       for (int i = done_rows; i < rows; ++i) y[i * p.ys0 + j * p.ys1] = conj_if(p.conj, x[i * p.xs0 + j * p.xs1]);
@@ -217,12 +218,8 @@ struct TransposeTiles {
       for (; i + block <= rows; i += block) {
         const T* const from = x + i * p.xs0;
         int j = 0;
-        for (; j + block <= columns; j += block) {
-          V v[block];
-          for (int r = 0; r < block; ++r) v[r] = V::load(from + r * p.xs0 + j);
-          turn(v);
-          for (int r = 0; r < block; ++r) v[r].store(buffer + i + (j + r) * pitch);
-        }
+        for (; j + block <= columns; j += block)
+          turn_block<false>(from + j, buffer + i + j * pitch, block, block, pitch);
         turn_columns(from, buffer + i, j, columns, pitch);
       }
       for (; i < rows; ++i)
