@@ -258,6 +258,41 @@ TEMPLATE_TEST_CASE("scan: by segments", "[scan]", float, double, std::int32_t, s
     }
 }
 
+TEMPLATE_TEST_CASE("scan: by segments, the same bits side by side and apart", "[scan]", float, double, std::int32_t,
+                   std::int64_t) {
+  using T = TestType;
+  const auto check = [&]<class Flag>(Flag set, index_t n, int every) {
+    INFO(n << " elements, a head in " << every << ", flags of " << sizeof(Flag) << " bytes");
+    std::mt19937 random(31);
+    Operand<T> x({n}, random), x_apart({n, 1, 2});
+    Operand<Flag> heads({n}), heads_apart({n, 1, 3});
+    for (index_t i = 0; i < n; ++i) {
+      if (random() % 4 == 0) x.before(i) = static_cast<T>(-T{0});  // which sums of zeros must not lose
+      if (random() % 64 < 24) x.before(i) = static_cast<T>(i / 32 % 2 == 0 ? -T{0} : T{0});
+      x_apart.before(i) = x.before(i);
+      heads.before(i) = heads_apart.before(i) =
+          std::uniform_int_distribution<int>(0, every - 1)(random) == 0 ? set : Flag{0};
+    }
+    x.upload();
+    x_apart.upload();
+    heads.upload();
+    heads_apart.upload();
+    Operand<T> y({n}, poison<T>()), y_apart({n, 1, 2}, poison<T>());
+    tessera::segmented_inclusive_scan(Space(), x.vector(), heads.vector(), y.vector());
+    tessera::segmented_inclusive_scan(Space(), x_apart.vector(), heads_apart.vector(), y_apart.vector());
+    y.download();
+    y_apart.download();
+    index_t wrong = 0;
+    for (index_t i = 0; i < n; ++i) wrong += same_bits(y.after(i), y_apart.after(i)) ? 0 : 1;
+    REQUIRE(wrong == 0);
+  };
+  for (const index_t n : {1, 31, 127, 128, 129, 5000, 300001})
+    for (const int every : {1, 2, 5, 40, 3000}) {
+      check(std::uint8_t{200}, n, every);
+      check(std::int32_t{256}, n, every);
+    }
+}
+
 TEST_CASE("scan: calls of many sizes follow each other on one instance", "[scan]") {
   std::mt19937 random(29);
   const index_t most = 700000;

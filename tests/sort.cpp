@@ -319,6 +319,14 @@ TEMPLATE_TEST_CASE("segmented_sort", "[sort]", std::uint8_t, std::int16_t, std::
       for (const index_t p : expected_order(part, order)) positions.push_back(edges[s] + p);
     }
     require_ordered(x, keys, positions);
+    for (const index_t stride_in : {1, 3}) {
+      Operand<T> in({n, 1, stride_in});
+      auto out = output<T>({n, 1, stride});
+      fill(in, keys);
+      tessera::segmented_sort(Space(), in.vector(), offsets.vector(), out.vector(), {.order = order});
+      require_ordered(out, keys, positions);
+      require_same(in, keys);
+    }
   };
   check(std::int32_t{}, 0, {0, 0}, Order::ascending, 1);
   check(std::int32_t{}, 1, {0, 1}, Order::ascending, 1);

@@ -1,41 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "cub_peer.hpp"
 #include <cub/device/device_histogram.cuh>
-#include <cuda_runtime_api.h>
-#include <memory>
-#include <string>
-
-#include <tessera/backends/peers.hpp>
-#include <tessera/core/error.hpp>
 
 namespace tessera::peers {
-namespace {
-void check(cudaError_t status) {
-  if (status != cudaSuccess)
-    throw Error("tessera::peers", std::string("CUB's histogram: ") + cudaGetErrorString(status),
-                "the call must succeed");
-}
-}  // namespace
 
-/// CUB's histogram, its workspace allocated once.
+/// CUB's histogram.
 template <class T, class Level>
 Peers histogram(const Queue& queue, index_t n, const T* x, int bins, Level lower, Level upper, std::int32_t* counts) {
-  auto* const stream = static_cast<cudaStream_t>(queue.stream);
-  const auto call = [=](void* workspace, std::size_t& bytes) {
-    // 32-bit counts of samples are CUB's faster way
-    const auto with = [&](auto samples) {
-      return cub::DeviceHistogram::HistogramEven(workspace, bytes, x, counts, bins + 1, lower, upper, samples, stream);
-    };
-    check(n < index_t{1} << 31 ? with(static_cast<int>(n)) : with(n));
-  };
-  std::size_t bytes = 0;
-  call(nullptr, bytes);
-  void* memory = nullptr;
-  check(cudaMalloc(&memory, bytes > 0 ? bytes : 1));
-  const std::shared_ptr<void> workspace(memory, [](void* p) { cudaFree(p); });
-  return {{"CUB", [=] {
-             std::size_t given = bytes;
-             call(workspace.get(), given);
-           }}};
+  auto* const stream = stream_of(queue);
+  return cub_peer_of_count("CUB's histogram", n, [=](void* workspace, std::size_t& bytes, auto samples) {
+    return cub::DeviceHistogram::HistogramEven(workspace, bytes, x, counts, bins + 1, lower, upper, samples, stream);
+  });
 }
 
 template Peers histogram(const Queue&, index_t, const float*, int, float, float, std::int32_t*);

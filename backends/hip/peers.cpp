@@ -145,12 +145,27 @@ Peers run_length_encode(const Queue&, index_t, const T*, T*, std::int32_t*, std:
 }
 
 template <class T>
+Peers segmented_sum(const Queue&, const T*, index_t, const std::int32_t*, T*) {
+  return {};
+}
+template <class T>
+Peers segmented_scan(const Queue&, index_t, const T*, const std::uint8_t*, T*) {
+  return {};
+}
+template <class T>
+Peers segmented_sort(const Queue&, index_t, const T*, index_t, const std::int32_t*, T*) {
+  return {};
+}
+template Peers segmented_sort(const Queue&, index_t, const std::uint32_t*, index_t, const std::int32_t*,
+                              std::uint32_t*);
+
+template <class T>
 struct Instantiate {
   static constexpr auto all =
       std::tuple(&axpy<T>, &scal<T>, &dot<T>, &nrm2<T>, &asum<T>, &iamax<T>, &reduce_sum<T>, &reduce_max<T>, &gemv<T>,
                  &transpose<T>, &spmv<T>, &stencil7<T>, &gemm<T, T>, &sort<T>, &exclusive_scan<T>, &select_flagged<T>,
                  &select_above<T>, &partition_flagged<T>, &unique<T>, &run_length_encode<T>, &merge<T>, &gather<T>,
-                 &scatter_add<T>);
+                 &scatter_add<T>, &segmented_sum<T>, &segmented_scan<T>, &segmented_sort<T>);
 };
 template struct Instantiate<float>;
 template struct Instantiate<double>;

@@ -219,15 +219,23 @@ template <ExecutionSpace Space, SortKeys<Space> KV, VectorView OV>
   requires(AccessibleFrom<OV, Space> && SortIndex<value_t<OV>>)
 void segmented_sort(const Space& exec, const KV& keys, const OV& offsets, const SortOptions& options = {},
                     std::source_location where = std::source_location::current()) {
+  segmented_sort(exec, keys, offsets, keys, options, where);
+}
+
+/// The same from one view into another, which has the same extent and is the same or shares no element.
+template <ExecutionSpace Space, SortKeysIn<Space> KI, VectorView OV, SortKeys<Space> KO>
+  requires(AccessibleFrom<OV, Space> && SortIndex<value_t<OV>> && std::same_as<value_t<KI>, value_t<KO>>)
+void segmented_sort(const Space& exec, const KI& keys_in, const OV& offsets, const KO& keys_out,
+                    const SortOptions& options = {}, std::source_location where = std::source_location::current()) {
   constexpr const char* function = "tessera::segmented_sort";
-  using Key = detail::sort_key_t<value_t<KV>>;
+  using Key = detail::sort_key_t<value_t<KI>>;
   using Offset = std::make_signed_t<detail::sort_word_t<sizeof(value_t<OV>)>>;
   SegmentedSortProblem<Key, Offset> problem;
-  problem.sort = detail::sort_problem(function, const_ref(keys), ref(keys), options, where);
+  problem.sort = detail::sort_problem(function, const_ref(keys_in), ref(keys_out), options, where);
   problem.offsets = as_words<const Offset>(const_ref(offsets));
   detail::check_sort_offsets(problem.offsets.extents[0], where);
-  detail::refuse_overlap(function, "keys", detail::box(ref(keys)), "offsets", detail::box(problem.offsets), where);
-  if (problem.sort.n() > 1) detail::SortEntry<Key, Space>::run_segments(exec, problem);
+  detail::refuse_overlap(function, "keys", detail::box(ref(keys_out)), "offsets", detail::box(problem.offsets), where);
+  if (problem.sort.n() > 0) detail::SortEntry<Key, Space>::run_segments(exec, problem);
 }
 
 /// Gives back what the sorts on this instance's stream keep, when its work is done.

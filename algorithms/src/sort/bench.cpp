@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <bench/case.hpp>
+#include "bench_keys.hpp"
 
 #include <tessera/backends/peers.hpp>
 #include <tessera/sort.hpp>
@@ -7,28 +7,12 @@
 namespace tessera::bench {
 namespace {
 
-template <class T>
-constexpr const char* key_name() {
-  if constexpr (std::is_same_v<T, std::uint32_t>) return "u32";
-  if constexpr (std::is_same_v<T, std::uint64_t>) return "u64";
-  return type_name<T>();
-}
-
-/// Uniform bits for integers, uniform values for floats.
-template <class T>
-void fill_keys(const Space& exec, const Kokkos::View<T*, Kokkos::LayoutLeft, Space>& keys) {
-  if constexpr (std::is_integral_v<T>) {
-    T* const p = keys.data();
-    Kokkos::parallel_for(
-        "tessera::bench::fill", Range<Space>(exec, 0, static_cast<index_t>(keys.size())), KOKKOS_LAMBDA(index_t i) {
-          // 53 random bits, the lowest ones turned up to the top
-          const auto bits =
-              static_cast<std::uint64_t>((detail::uniform(1, static_cast<std::uint64_t>(i)) + 1) * 0x1p52);
-          p[i] = static_cast<T>(bits * 0x9e3779b97f4a7c15u >> (64 - 8 * sizeof(T)));
-        });
-  } else {
-    fill_random(exec, keys, 1);
-  }
+/// 0, 1, ...
+void fill_positions(const Space& exec, const Kokkos::View<std::uint32_t*, Kokkos::LayoutLeft, Space>& view) {
+  std::uint32_t* const positions = view.data();
+  Kokkos::parallel_for(
+      "tessera::bench::positions", Range<Space>(exec, 0, static_cast<index_t>(view.size())),
+      KOKKOS_LAMBDA(index_t i) { positions[i] = static_cast<std::uint32_t>(i); });
 }
 
 /// 0 where `out` rises and holds the keys of `in`, each with the value that says where it stood.
@@ -77,10 +61,7 @@ void sort_case(index_t n, const char* size, bool pairs, bool quick) {
                  v_out = make_view<std::uint32_t*>(exec, "values out", values),
                  v_theirs = make_view<std::uint32_t*>(exec, "their values", values);
       fill_keys(exec, in);
-      std::uint32_t* const positions = v_in.data();
-      Kokkos::parallel_for(
-          "tessera::bench::positions", Range<Space>(exec, 0, values),
-          KOKKOS_LAMBDA(index_t i) { positions[i] = static_cast<std::uint32_t>(i); });
+      fill_positions(exec, v_in);
       const auto ours = [=] {
         if (pairs)
           sort_by_key(exec, in, v_in, out, v_out);
@@ -104,6 +85,47 @@ void sort_case(index_t n, const char* size, bool pairs, bool quick) {
   add_case(std::move(c));
 }
 
+/// Against a sort of pairs with the positions, which are there already.
+template <class T>
+void argsort_case(index_t n, const char* size, bool quick) {
+  Case c;
+  c.name = std::string("argsort ") + key_name<T>() + " n=" + size;
+  c.algorithm = "argsort";
+  c.bytes = static_cast<double>(sizeof(T) + 4) * static_cast<double>(n);
+  c.footprint = 2 * c.bytes;
+  c.quick = quick;
+  c.prepare = [n](const Space& exec, int sets) {
+    Prepared prepared;
+    for (int s = 0; s < sets; ++s) {
+      const auto in = make_view<T*>(exec, "in", n), theirs = make_view<T*>(exec, "theirs", n);
+      const auto positions = make_view<std::uint32_t*>(exec, "positions", n),
+                 ours = make_view<std::uint32_t*>(exec, "ours", n),
+                 v_theirs = make_view<std::uint32_t*>(exec, "their positions", n);
+      fill_keys(exec, in);
+      fill_positions(exec, positions);
+      const auto run = [=] { argsort(exec, in, ours); };
+      prepared.contenders.push_back(contenders(
+          run, peers::sort<T>(peers::queue_of(exec), n, in.data(), theirs.data(), positions.data(), v_theirs.data()),
+          std::tuple(in, theirs, positions, v_theirs)));
+      if (s == 0) {
+        prepared.path = plan_argsort(exec, in, ours).path();
+        prepared.worst_error = [=] {
+          run();
+          const T* const keys = in.data();
+          T* const sorted = theirs.data();
+          const std::uint32_t* const at = ours.data();
+          Kokkos::parallel_for(
+              "tessera::bench::sorted", Range<Space>(exec, 0, n),
+              KOKKOS_LAMBDA(index_t i) { sorted[i] = keys[at[i]]; });
+          return faults<T>(exec, keys, sorted, at, n) > 0 ? 1e300 : 0.0;
+        };
+      }
+    }
+    return prepared;
+  };
+  add_case(std::move(c));
+}
+
 const Registration registration([] {
   constexpr bool host = is_host_space<Space>;
   const index_t large = host ? 10'000'000 : index_t{1} << 28;
@@ -113,6 +135,9 @@ const Registration registration([] {
   sort_case<float>(large, size, false, true);
   sort_case<std::uint32_t>(large, size, true, true);
   sort_case<double>(large, size, false, false);
+  argsort_case<float>(large, size, true);
+  argsort_case<double>(large, size, false);
+  argsort_case<std::uint32_t>(1'000'000, "1e6", false);
   sort_case<std::uint32_t>(1'000, "1e3", false, false);
   sort_case<std::uint32_t>(100'000, "1e5", false, false);
   sort_case<std::uint32_t>(1'000'000, "1e6", false, false);

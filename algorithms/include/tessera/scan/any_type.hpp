@@ -51,6 +51,7 @@ template <class TIn, class TOut, class Op, class Space, Access access>
 struct ScanBody {
   using Value = typename ScanValue<TOut, Op>::type;
   using Carry = typename CarryOf<Value, Op>::type;
+  using Element = Value;
   static constexpr int leaf = leaf_of<TIn, TOut>;
   using Leaf = Pack<TIn, leaf>;
   static constexpr bool many_rows_fit = sizeof(Value) <= 8;
@@ -138,8 +139,11 @@ struct SegmentedBody {
     Pack<T, leaf> x;
     Pack<Flag, leaf> heads;
   };
+  using Element = Sum;
+  using HeadFlag = Flag;
   static constexpr bool many_rows_fit = false;
-  static constexpr bool sums_of_vectors = false;
+  static constexpr bool sums_of_vectors = access == Access::unit && std::is_arithmetic_v<T> && sizeof(T) >= 4;
+  static constexpr bool exclusive = false;
 
   const T* x;
   const Flag* heads;
@@ -172,6 +176,16 @@ struct SegmentedBody {
   }
 
   [[nodiscard]] TESSERA_INLINE_FUNCTION Value element(index_t i) const { return value(x[i * xs], heads[i * hs]); }
+  [[nodiscard]] TESSERA_INLINE_FUNCTION const Element* elements(index_t i) const {
+    return reinterpret_cast<const Element*>(x + i);
+  }
+  [[nodiscard]] TESSERA_INLINE_FUNCTION const Flag* heads_from(index_t i) const { return heads + i; }
+  [[nodiscard]] TESSERA_INLINE_FUNCTION bool any_head(index_t i, int count) const {
+    Flag any{};
+    for (int e = 0; e < count; ++e) any = static_cast<Flag>(any | heads[(i + e) * (access == Access::unit ? 1 : hs)]);
+    return any != Flag{};
+  }
+  [[nodiscard]] TESSERA_INLINE_FUNCTION Element* place(index_t i) const { return reinterpret_cast<Element*>(y + i); }
   TESSERA_INLINE_FUNCTION void emit(index_t i, const Value& /*before*/, const Value& through) const {
     y[i * ys] = static_cast<T>(through.sum);
   }

@@ -45,4 +45,8 @@ constexpr bool takes_many_rows(index_t n) {
   return Body::many_rows_fit && n >= 512 * index_t{ScanShape<Body, many_rows<Body>>::tile};
 }
 
+/// Whether Values are sums since a head, with whether there was one.
+template <class Body>
+concept BodyWithHeads = requires { typename Body::HeadFlag; };
+
 }  // namespace tessera::detail

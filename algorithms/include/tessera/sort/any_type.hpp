@@ -315,7 +315,7 @@ void sort_segments_on_host(const Space& exec, const SegmentedSortProblem<Key, Of
           "offsets " + std::to_string(offset(s)) + " and " + std::to_string(offset(s + 1)) + " follow one another",
           "offsets rise from 0 to the number of keys, " + std::to_string(n));
     });
-  const bool strided = p.sort.keys_in.strides[0] != 1;
+  const bool strided = p.sort.keys_in.strides[0] != 1 || p.sort.keys_out.strides[0] != 1;
   const index_t threads = Sort::workers(n, static_cast<index_t>(exec.concurrency()));
   const index_t longest = threads > 1 ? n / (2 * threads) : n;
   SortMemory counting(nullptr);
@@ -333,10 +333,12 @@ void sort_segments_on_host(const Space& exec, const SegmentedSortProblem<Key, Of
                            SortFetch<Word, std::uint32_t>{from, from_stride, to, to_stride, 1, nullptr});
     };
     if (strided) copy(p.sort.keys_in.pointer, p.sort.keys_in.strides[0], keys, 1);
+    const Word* const source = strided ? keys : p.sort.keys_in.pointer;
     const auto segment = [&, keys = keys, tmp = tmp](index_t begin, index_t end) {
       SortArrays<Key, NoPayload> a{};
       a.n = end - begin;
-      a.keys_in = a.keys_out = keys + begin;
+      a.keys_in = source + begin;
+      a.keys_out = keys + begin;
       a.keys_tmp = tmp + begin;
       a.order = p.sort.order;
       a.first_bit = p.sort.first_bit;
@@ -368,6 +370,7 @@ void sort_segments_on_host(const Space& exec, const SegmentedSortProblem<Key, Of
                            const index_t last = first_from((piece + 1) * n / pieces);
                            for (index_t s = first_from(piece * n / pieces); s < last; ++s) {
                              const index_t begin = offset(s), end = offset(s + 1);
+                             if (end - begin == 1) keys[begin] = source[begin];
                              if (end - begin < 2 || end - begin > longest) continue;
                              Sort::run(segment(begin, end), &mine, 1, [](index_t, const auto& work) { work(0); });
                            }

@@ -128,4 +128,15 @@ Peers unique(const Queue& queue, index_t n, const T* x, T* y, std::int64_t* coun
 template <class T>
 Peers run_length_encode(const Queue& queue, index_t n, const T* x, T* y, std::int32_t* lengths, std::int64_t* count);
 
+/// out_s = the sum of x over [offsets_s, offsets_(s + 1)), in fp64 on hosts, in T on devices. T is float or double.
+template <class T>
+Peers segmented_sum(const Queue& queue, const T* x, index_t segments, const std::int32_t* offsets, T* out);
+/// Inclusive sums that begin anew at every i with heads_i != 0. T is float or double.
+template <class T>
+Peers segmented_scan(const Queue& queue, index_t n, const T* x, const std::uint8_t* heads, T* y);
+/// keys_out = the keys of each segment in rising order. T is std::uint32_t or double.
+template <class T>
+Peers segmented_sort(const Queue& queue, index_t n, const T* keys_in, index_t segments, const std::int32_t* offsets,
+                     T* keys_out);
+
 }  // namespace tessera::peers
