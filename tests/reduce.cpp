@@ -304,7 +304,8 @@ TEMPLATE_TEST_CASE("segmented_reduce", "[reduce]", float, double, Kokkos::comple
   check(std::vector<std::int32_t>{0, 0}, 0);
   check(std::vector<std::int32_t>{0, 1}, 1);
   check(std::vector<std::int64_t>{3, 10, 10, 10, 1000}, 1003);
-  for (const index_t length : {1, 3, 20, 100, 5000}) {  // of every way to share the work
+  check(std::vector<std::int64_t>{2, 150'000, 150'000, 150'001, 400'003}, 400'003);  // several teams a segment
+  for (const index_t length : {1, 3, 20, 100, 5000}) {                               // of every way to share the work
     std::vector<std::int64_t> offsets{0};
     for (int s = 0; s < 50; ++s)
       offsets.push_back(offsets.back() + std::uniform_int_distribution<index_t>(0, 2 * length)(random));

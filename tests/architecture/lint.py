@@ -195,7 +195,8 @@ def arrows(f):
         in_backends = part.startswith("backends/")
         # declarations without a vendor header: what this build has, its devices, and peers to measure against
         declared = part in ("backends/enabled.hpp", "backends/inventory.hpp")
-        declared = declared or (part == "backends/peers.hpp" and (f.top == "apps" or f.name == "bench.cpp"))
+        measures = f.top == "apps" or re.fullmatch(r"bench(_\w+)?\.cpp", f.name) is not None
+        declared = declared or (part == "backends/peers.hpp" and measures)
         if f.top == "core" and not in_core:
             yield at, f"core includes <{header}>; core stands on Kokkos alone"
         elif f.top == "backends" and not (in_core or in_backends or part.endswith("/problem.hpp")):

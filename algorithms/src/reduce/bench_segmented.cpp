@@ -35,6 +35,7 @@ void segmented_case(index_t n, const char* size, index_t mean, const char* lengt
           const T *const in = x.data(), *const out = ours.data();
           const std::int32_t* const offsets = cut.offsets.data();
           // against the plainest text in fp64: both sums err by m u times that of magnitudes, then one rounding to T
+          constexpr double eps = std::numeric_limits<T>::epsilon(), eps64 = std::numeric_limits<double>::epsilon();
           double worst = 0;
           Kokkos::parallel_reduce(
               "tessera::bench::segments_differ", Range<Space>(exec, 0, cut.count),
@@ -45,8 +46,7 @@ void segmented_case(index_t n, const char* size, index_t mean, const char* lengt
                   magnitudes += Kokkos::fabs(static_cast<double>(in[j]));
                 }
                 const auto terms = static_cast<double>(offsets[i + 1] - offsets[i]);
-                const double allowed = std::numeric_limits<T>::epsilon() / 2 * Kokkos::fabs(sum) +
-                                       terms * std::numeric_limits<double>::epsilon() * magnitudes + 1e-300;
+                const double allowed = eps / 2 * Kokkos::fabs(sum) + terms * eps64 * magnitudes + 1e-300;
                 const double e = Kokkos::fabs(static_cast<double>(out[i]) - sum) / allowed;
                 if (!(e <= w)) w = e == e ? e : 1e300;
               },

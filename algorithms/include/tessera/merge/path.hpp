@@ -56,7 +56,8 @@ struct SortedRanges {
   index_t a_count, b_count, a_stride, b_stride;
   Before before;
 
-  SortedRanges(const VectorRef<const Key>& a_, const VectorRef<const Key>& b_, const Before& before_)
+  TESSERA_INLINE_FUNCTION SortedRanges(const VectorRef<const Key>& a_, const VectorRef<const Key>& b_,
+                                       const Before& before_)
       : a(a_.pointer),
         b(b_.pointer),
         a_count(a_.extents[0]),

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <mutex>
 #include <string>
 
+#include <tessera/core/instance_lock.hpp>
 #include <tessera/core/trace.hpp>
+#include <tessera/level1/reduction.hpp>
 #include <tessera/reduce/op_source.hpp>
 
 namespace tessera::detail {
@@ -24,7 +27,8 @@ struct PartialReducer {
   KOKKOS_FUNCTION result_view_type view() const { return result_view_type(&value); }
 };
 
-/// A segment a vector of threads, or a whole team where segments are long.
+/// A segment a vector of threads, or a whole team where segments are long; where these are few as well, several teams,
+/// each for a part of it.
 template <class Source, class Space, class Offset>
 struct SegmentTeams {
   using Body = SourceBody<Source, Space, Access::strided>;
@@ -36,10 +40,18 @@ struct SegmentTeams {
   index_t segments, offset_stride, out_stride;
   int lanes;
   bool whole_team;
+  int parts;          // of a segment, where a whole team takes one
+  Partial* partials;  // of all parts, segment by segment, where there are several
 
-  TESSERA_INLINE_FUNCTION Partial part(index_t segment, index_t first, index_t step) const {
-    const auto begin = static_cast<index_t>(offsets[segment * offset_stride]);
-    const auto end = static_cast<index_t>(offsets[(segment + 1) * offset_stride]);
+  /// What worker `first` of `step` has of a segment, or of its part `number`.
+  TESSERA_INLINE_FUNCTION Partial part(index_t segment, int number, index_t first, index_t step) const {
+    auto begin = static_cast<index_t>(offsets[segment * offset_stride]);
+    auto end = static_cast<index_t>(offsets[(segment + 1) * offset_stride]);
+    if (parts > 1) {
+      const index_t each = (end - begin + parts - 1) / parts;
+      begin += number * each;
+      end = begin + each < end ? begin + each : end;
+    }
     const Share share{begin, end > begin ? end - begin : 0, first, step};
     typename Body::Walker walker(body, share);
     walk<Body::lanes>(share, walker);
@@ -48,23 +60,48 @@ struct SegmentTeams {
   KOKKOS_FUNCTION void operator()(const Member& team) const {
     const index_t threads = team.team_size(), rank = team.team_rank();
     if (whole_team) {
-      for (index_t s = team.league_rank(); s < segments; s += team.league_size()) {
+      for (index_t w = team.league_rank(); w < segments * parts; w += team.league_size()) {
+        const index_t s = w / parts;
+        const int number = static_cast<int>(w % parts);
         Partial sum = body.identity();
         Kokkos::parallel_reduce(
             Kokkos::TeamVectorRange(team, static_cast<int>(threads) * lanes),
-            [&](int worker, Partial& p) { body.join(p, part(s, worker, threads * lanes)); },
+            [&](int worker, Partial& p) { body.join(p, part(s, number, worker, threads * lanes)); },
             PartialReducer<Source, Space>{body.source, sum});
-        Kokkos::single(Kokkos::PerTeam(team), [&] { out[s * out_stride] = body.finish(sum); });
+        Kokkos::single(Kokkos::PerTeam(team), [&] {
+          if (parts > 1)
+            partials[w] = sum;
+          else
+            out[s * out_stride] = body.finish(sum);
+        });
       }
       return;
     }
     for (index_t s = team.league_rank() * threads + rank; s < segments; s += team.league_size() * threads) {
       Partial sum = body.identity();
       Kokkos::parallel_reduce(
-          Kokkos::ThreadVectorRange(team, lanes), [&](int lane, Partial& p) { body.join(p, part(s, lane, lanes)); },
+          Kokkos::ThreadVectorRange(team, lanes), [&](int lane, Partial& p) { body.join(p, part(s, 0, lane, lanes)); },
           PartialReducer<Source, Space>{body.source, sum});
       Kokkos::single(Kokkos::PerThread(team), [&] { out[s * out_stride] = body.finish(sum); });
     }
+  }
+};
+
+/// Joins the parts of each segment, in order.
+template <class Source, class Space>
+struct SegmentParts {
+  using Body = SourceBody<Source, Space, Access::strided>;
+  using Partial = typename Source::Partial;
+  Body body;
+  const Partial* partials;
+  typename Source::Result* out;
+  index_t out_stride;
+  int parts;
+
+  KOKKOS_FUNCTION void operator()(index_t s) const {
+    Partial sum = partials[s * parts];
+    for (int number = 1; number < parts; ++number) body.join(sum, partials[s * parts + number]);
+    out[s * out_stride] = body.finish(sum);
   }
 };
 
@@ -127,7 +164,23 @@ void run_segmented_reduce(const Space& exec, const SegmentedReduceProblem<T, Off
     while (lanes < machine<Space>::warp_width && lanes * index_t{in_flight} < mean) lanes *= 2;
     const bool whole_team = mean > index_t{machine<Space>::team_threads} * in_flight;
     const int threads = machine<Space>::team_threads / lanes;
-    const index_t wanted = whole_team ? segments : (segments + threads - 1) / threads;
+    // few long segments: as many parts as there is room for partial results, none of less than eight rounds of a team
+    using Workspace = ReductionWorkspace<Space>;
+    using Partial = typename Source::Partial;
+    index_t parts = 1;
+    if (whole_team && sizeof(Partial) <= Workspace::partial_bytes) {
+      const index_t worth = mean / (index_t{machine<Space>::team_threads} * in_flight * 8);
+      parts = Workspace::teams / segments;
+      parts = parts < worth ? parts : worth;
+      parts = parts < 1 ? 1 : parts;
+    }
+    std::unique_lock<std::recursive_mutex> lock;
+    Partial* partials = nullptr;
+    if (parts > 1) {
+      lock = lock_instance(exec);
+      partials = static_cast<Partial*>(Workspace::of(exec).partials());
+    }
+    const index_t wanted = whole_team ? segments * parts : (segments + threads - 1) / threads;
     constexpr index_t most = 1 << 30;
     Kokkos::parallel_for(kernel_label, Teams<Space>(exec, wanted < most ? wanted : most, threads, lanes),
                          SegmentTeams<Source, Space, Offset>{{source},
@@ -137,7 +190,13 @@ void run_segmented_reduce(const Space& exec, const SegmentedReduceProblem<T, Off
                                                              p.offsets.strides[0],
                                                              p.out.strides[0],
                                                              lanes,
-                                                             whole_team});
+                                                             whole_team,
+                                                             static_cast<int>(parts),
+                                                             partials});
+    if (parts > 1)
+      Kokkos::parallel_for(
+          label("segmented_reduce", "parts"), Range<Space>(exec, 0, segments),
+          SegmentParts<Source, Space>{{source}, partials, p.out.pointer, p.out.strides[0], static_cast<int>(parts)});
   }
 }
 

@@ -300,8 +300,8 @@ struct ScanTiles {
 template <int Rows, class Space, class Body>
 void run_lookback(const Space& exec, const std::string& kernel_label, const Body& body, index_t n) {
   using Kernel = ScanTiles<Space, Body, Rows>;
-  using Policy = Kokkos::TeamPolicy<Space, Kokkos::IndexType<index_t>,
-                                    Kokkos::LaunchBounds<Kernel::Shape::threads, (Rows > few_rows ? 2 : 3)>>;
+  constexpr int teams_at_once = Rows > few_rows || BodyWithHeads<Body> ? 2 : 3;
+  using Policy = BoundedTeams<Space, Kernel::Shape::threads, teams_at_once>;
   const index_t tiles = (n + Kernel::Shape::tile - 1) / Kernel::Shape::tile;
   auto& workspace = ScanWorkspace<Space>::of(exec);
   std::uint64_t* const published = workspace.published(exec, Kernel::Look::published_bytes(tiles));

@@ -14,6 +14,7 @@
 #include <tessera/sort/device.hpp>
 #include <tessera/sort/host.hpp>
 #include <tessera/sort/layout.hpp>
+#include <tessera/sort/segments.hpp>
 #include <tessera/sort/workspace.hpp>
 
 namespace tessera::detail {
@@ -238,64 +239,20 @@ void release_sort_workspace(const Space& exec) {
   store.release(exec);
 }
 
-/// The segment of each key: how many offsets are not above its position.
-template <class Offset>
-struct SegmentOfKey {
-  VectorRef<const Offset> offsets;
-  std::uint32_t* segment;
-  TESSERA_FUNCTION void operator()(index_t i) const {
-    index_t low = 0, high = offsets.extents[0];
-    while (low < high) {
-      const index_t middle = low + (high - low) / 2;
-      if (static_cast<index_t>(offsets(middle)) <= i)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    segment[i] = static_cast<std::uint32_t>(low);
-  }
-};
-
-/// On devices: all keys are sorted with their segments, then stably by segment, so that no launch depends on how long
-/// the segments are.
 template <class Key, class Offset, class Space>
 void sort_segments_on_device(const Space& exec, const SegmentedSortProblem<Key, Offset>& p) {
   using Word = typename Key::word;
-  using SegmentKey = SortKey<std::uint32_t, false>;
-  const index_t n = p.sort.n();
-  int bits = 1;
-  while (index_t{1} << bits < p.offsets.extents[0] + 1) ++bits;
-  const auto lay_out = [&](SortMemory& memory) {
-    auto* const segments = memory.take<std::uint32_t>(n);
-    auto* const sorted_segments = memory.take<std::uint32_t>(n);
-    auto* const words = memory.take<Word>(n);
-    SortProblem<Key> by_key = p.sort;
-    by_key.keys_out.pointer = words;
-    by_key.keys_out.strides[0] = 1;
-    by_key.values_in = {segments, 1, 4};
-    by_key.values_out = {sorted_segments, 1, 4};
-    SortProblem<SegmentKey> by_segment;
-    by_segment.keys_in.pointer = by_segment.keys_out.pointer = sorted_segments;
-    by_segment.keys_in.extents[0] = by_segment.keys_out.extents[0] = n;
-    by_segment.keys_in.strides[0] = by_segment.keys_out.strides[0] = 1;
-    by_segment.last_bit = bits;
-    by_segment.values_in = {words, 1, static_cast<int>(sizeof(Word))};
-    by_segment.values_out = {p.sort.keys_out.pointer, p.sort.keys_out.strides[0], static_cast<int>(sizeof(Word))};
-    return std::tuple(segments, by_key, by_segment);
-  };
+  using Sort = SegmentSort<Key, Offset, Space>;
   SortMemory counting(nullptr);
-  const auto [no_segments, key_shape, segment_shape] = lay_out(counting);
-  const std::size_t own = counting.used();
-  const std::size_t shared = std::max(PortableSort<Space, Key>::measure(exec, key_shape),
-                                      PortableSort<Space, SegmentKey>::measure(exec, segment_shape));
-  with_sort_workspace(exec, {}, own + shared, [&](const SortWorkspace& workspace) {
+  (void)Sort(p, counting);
+  with_sort_workspace(exec, {}, counting.used(), [&](const SortWorkspace& workspace) {
     SortMemory memory(workspace.pointer);
-    const auto [segments, by_key, by_segment] = lay_out(memory);
-    void* const rest = static_cast<char*>(workspace.pointer) + own;
-    Kokkos::parallel_for("tessera::segmented_sort::segments", Range<Space>(exec, 0, n),
-                         SegmentOfKey<Offset>{p.offsets, segments});
-    PortableSort<Space, Key>::run(exec, by_key, rest);
-    PortableSort<Space, SegmentKey>::run(exec, by_segment, rest);
+    const Sort sort(p, memory);
+    sort.run(exec);
+    if (sort.keys != p.sort.keys_out.pointer)
+      Kokkos::parallel_for("tessera::segmented_sort::strided", Range<Space>(exec, 0, p.sort.n()),
+                           SortFetch<Word, std::uint32_t>{sort.keys, 1, p.sort.keys_out.pointer,
+                                                          p.sort.keys_out.strides[0], 1, nullptr});
   });
 }
 
