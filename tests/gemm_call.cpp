@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <chrono>
 #include <cstdlib>
 #include <support/gemm_checks.hpp>
 #include <support/message_of.hpp>
+#include <vector>
 
 using Catch::Matchers::ContainsSubstring;
 using gemm_checks::Storage;
@@ -46,6 +49,36 @@ TEST_CASE("CASES A1: beta = 0 overwrites NaN, alpha = 0 gives exact zeros, infin
     h = on_host(c);
     CHECK((h(0, 0) == 0 && h(0, 1) == 0 && h(1, 0) == 0 && h(1, 1) == 0));
   }
+}
+
+// By name only (test_gemm_call_Cuda "[.timing]"): on a machine at rest a plan costs less than 50 us, a known one 2.
+TEST_CASE("gemm: the host's time for a plan", "[.timing]") {
+  using Clock = std::chrono::steady_clock;
+  const Space exec;
+  const Kokkos::View<tessera::bfloat16**, Kokkos::LayoutLeft, Space> all("memory", 4096, 4096), out("out", 4096, 4096);
+  const auto part = [](const auto& v, index_t rows, index_t columns) {
+    return Kokkos::subview(v, Kokkos::pair<index_t, index_t>(0, rows), Kokkos::pair<index_t, index_t>(0, columns));
+  };
+  std::vector<double> fresh;
+  for (index_t i = 0; i < 301; ++i) {
+    const index_t m = 64 + 8 * i, n = 4096 - 8 * i, k = 128 + 8 * (i * 37 % 300);
+    const auto a = part(all, m, k), b = part(all, k, n), c = part(out, m, n);
+    const auto start = Clock::now();
+    const auto plan = tessera::plan_gemm(exec, a, b, c);
+    const auto end = Clock::now();
+    REQUIRE(!plan.path().empty());
+    fresh.push_back(std::chrono::duration<double, std::micro>(end - start).count());
+  }
+  std::ranges::sort(fresh);
+  constexpr int calls = 100000;
+  const auto start = Clock::now();
+  std::size_t bytes = 0;
+  for (int i = 0; i < calls; ++i) bytes += tessera::plan_gemm(exec, all, all, out).workspace_bytes();
+  const double known = std::chrono::duration<double, std::micro>(Clock::now() - start).count() / calls;
+  WARN("a new plan " << fresh[fresh.size() / 2] << " us (middle of 301), a known one " << known << " us");
+  REQUIRE(bytes == 0);
+  REQUIRE(fresh[fresh.size() / 2] < 50);
+  REQUIRE(known < 2);
 }
 
 TEST_CASE("CASES A2: an empty inner dimension scales C", "[gemm]") {

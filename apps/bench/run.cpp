@@ -39,7 +39,9 @@ void catch_signals() {
 std::vector<const Case*> chosen_by(const Plan& plan) {
   std::vector<const Case*> chosen;
   for (const Case& c : cases())
-    if (matches(c.name, plan.filters) && (plan.set == "full" || c.quick)) chosen.push_back(&c);
+    if (matches(c.name, plan.filters) &&
+        (c.sweep ? plan.set == "sweep" : plan.set == "full" || (plan.set == "quick" && c.quick)))
+      chosen.push_back(&c);
   std::ranges::stable_sort(chosen, {}, [](const Case* c) { return c->algorithm; });
   return chosen;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <bench/case.hpp>
+#include <cmath>
 
 #include <tessera/backends/peers.hpp>
 #include <tessera/gemm.hpp>
@@ -37,11 +38,13 @@ double sampled_error(const Space& exec, bool ta, bool tb, index_t m, index_t n, 
 
 template <class T>
 void gemm_case(const char* op, index_t m, index_t n, index_t k, bool quick, const char* forced,
-               Precision precision = Precision::full) {
+               Precision precision = Precision::full, const char* label = "") {
   const bool ta = op[0] == 'T', tb = op[1] == 'T';
   Case c;
-  c.name = std::string("gemm ") + type_name<T>() + " " + op + " " + std::to_string(m) + "x" + std::to_string(n) + "x" +
-           std::to_string(k) + (*forced ? " " : "") + forced + (precision == Precision::fp32_bf16x6 ? " bf16x6" : "");
+  c.sweep = *label != 0;
+  c.name = std::string("gemm ") + type_name<T>() + label + " " + op + " " + std::to_string(m) + "x" +
+           std::to_string(n) + "x" + std::to_string(k) + (*forced ? " " : "") + forced +
+           (precision == Precision::fp32_bf16x6 ? " bf16x6" : "");
   c.algorithm = "gemm";
   const double dm = static_cast<double>(m), dn = static_cast<double>(n), dk = static_cast<double>(k);
   c.bytes = sizeof(T) * (dm * dk + dk * dn + dm * dn);
@@ -148,7 +151,25 @@ void epilogue_case(index_t n) {
   add_case(std::move(c));
 }
 
+/// 300 shapes, their sides from 1 to 8192 with as many in each power of two, every other side odd.
+template <class T>
+void sweep_cases() {
+  std::uint64_t drawn = 0;
+  const auto next = [&] { return 0.5 + 0.5 * detail::uniform(300, drawn++); };  // in [0, 1)
+  const auto side = [&] {
+    const auto size = static_cast<index_t>(std::exp2(13 * next()));
+    return next() < 0.5 ? size | 1 : size;
+  };
+  constexpr const char* ops[] = {"NN", "TN", "NT", "TT"};
+  for (int i = 0; i < 300; ++i) {
+    const char* const op = ops[static_cast<int>(4 * next())];
+    const index_t m = side(), n = side(), k = side();
+    gemm_case<T>(op, m, n, k, false, "", Precision::full, " sweep");
+  }
+}
+
 const Registration registration([] {
+  sweep_cases<bfloat16>();
   if (is_host_space<Space>) {
     for (const index_t n : {512, 1024, 2048}) {
       gemm_case<double>("NN", n, n, n, n != 2048, "portable");

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <Kokkos_Core.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <string>
+
+#include <tessera/backends/enabled.hpp>
+#include <tessera/core/plan.hpp>
+#include <tessera/gemm/problem.hpp>
+
+// Kernels of machine code for exactly one architecture, asked by devices that are not there: what is taken, what is
+// refused and what runs in its place. Nothing is launched.
+
+namespace {
+
+using namespace tessera;
+using Space = Kokkos::Cuda;
+using Catch::Matchers::ContainsSubstring;
+
+DeviceInfo device(int major, int minor) {
+  DeviceInfo info;
+  info.major = major;
+  info.minor = minor;
+  info.units = 132;
+  info.architecture = std::to_string(major) + "." + std::to_string(minor);
+  info.key = "not there, " + info.architecture;
+  return info;
+}
+
+/// 4096^3, column-major, aligned; never read.
+template <class T>
+GemmProblem<GemmTypes<T, T>> problem(Precision precision = Precision::full) {
+  GemmProblem<GemmTypes<T, T>> p;
+  const auto matrix = [](auto& m, std::uintptr_t address) {
+    m.pointer = reinterpret_cast<decltype(m.pointer)>(address);  // NOLINT(performance-no-int-to-ptr)
+    m.extents[0] = m.extents[1] = 4096;
+    m.strides[0] = 1;
+    m.strides[1] = 4096;
+  };
+  matrix(p.a, std::uintptr_t{1} << 30);
+  matrix(p.b, std::uintptr_t{2} << 30);
+  matrix(p.c, std::uintptr_t{3} << 30);
+  p.precision = precision;
+  p.planned = true;
+  return p;
+}
+
+template <class T, class... Providers>
+const Selection& chosen(const DeviceInfo& on, const char* forced, const std::tuple<Providers...>& providers,
+                        Precision precision = Precision::full) {
+  return select_provider<GemmTypes<T, T>, Space>("gemm", problem<T>(precision), on, "gate test",
+                                                 std::string("4096, ") + typeid(T).name(), forced, providers);
+}
+
+}  // namespace
+
+TEST_CASE("code for exactly 9.0 runs on 9.0 alone; on others the next path is named, and why", "[gemm_gate]") {
+  const auto with_name = [](const char* name, const char* next, const auto& check) {
+    INFO(name);
+    REQUIRE_THAT(check(device(9, 0), "").path, ContainsSubstring(std::string("gemm[") + name));
+    REQUIRE(check(device(9, 0), "").refusals.empty());
+    for (const auto& [major, minor] : {std::pair(8, 9), std::pair(10, 0), std::pair(12, 0), std::pair(8, 0)}) {
+      const std::string found = std::to_string(major) + "." + std::to_string(minor);
+      INFO("a device of " << found);
+      const Selection& other = check(device(major, minor), "");
+      REQUIRE(other.path == std::string("gemm[") + next + "]");
+      REQUIRE(other.refusals.size() == 1);
+      REQUIRE(other.refusals[0].provider == name);
+      REQUIRE_THAT(other.refusals[0].reason, ContainsSubstring("exactly 9.0 and the device is " + found));
+      REQUIRE_THROWS_WITH(check(device(major, minor), name),
+                          ContainsSubstring("was forced and cannot run") &&
+                              ContainsSubstring("exactly 9.0 and the device is " + found) &&
+                              ContainsSubstring("paths of this build are"));
+    }
+  };
+  using backends::GemmCublas, backends::GemmDoubleSm90a, backends::GemmHalfSm90a, backends::GemmSplitSm90a;
+  with_name("cuda:wgmma_half_sm90a", "cuda:cublas", [](const DeviceInfo& on, const char* forced) -> const Selection& {
+    return chosen<bfloat16>(on, forced, std::tuple<GemmHalfSm90a, GemmCublas>());
+  });
+  with_name("cuda:wgmma_half_sm90a", "cuda:cublas", [](const DeviceInfo& on, const char* forced) -> const Selection& {
+    return chosen<half>(on, forced, std::tuple<GemmHalfSm90a, GemmCublas>());
+  });
+  with_name("cuda:mma_fp64_sm90a", "cuda:cublas", [](const DeviceInfo& on, const char* forced) -> const Selection& {
+    return chosen<double>(on, forced, std::tuple<GemmDoubleSm90a, GemmCublas>());
+  });
+  REQUIRE_THAT(chosen<float>(device(9, 0), "", std::tuple<GemmSplitSm90a, GemmCublas>(), Precision::fp32_bf16x6).path,
+               ContainsSubstring("gemm[cuda:wgmma_bf16_terms_sm90a"));
+  for (const auto& [major, minor] : {std::pair(8, 9), std::pair(10, 0)})
+    REQUIRE_THROWS_WITH(chosen<float>(device(major, minor), "cuda:wgmma_bf16_terms_sm90a",
+                                      std::tuple<GemmSplitSm90a, GemmCublas>(), Precision::fp32_bf16x6),
+                        ContainsSubstring("exactly 9.0 and the device is"));
+}
