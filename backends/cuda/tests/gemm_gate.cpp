@@ -78,7 +78,7 @@ TEST_CASE("code for exactly 9.0 runs on 9.0 alone; on others the next path is na
     return chosen<bfloat16>(on, forced, std::tuple<GemmHalfSm90a, GemmCublas>());
   });
   with_name("cuda:wgmma_half_sm90a", "cuda:cublas", [](const DeviceInfo& on, const char* forced) -> const Selection& {
-    return chosen<half>(on, forced, std::tuple<GemmHalfSm90a, GemmCublas>());
+    return chosen<tessera::half>(on, forced, std::tuple<GemmHalfSm90a, GemmCublas>());
   });
   with_name("cuda:mma_fp64_sm90a", "cuda:cublas", [](const DeviceInfo& on, const char* forced) -> const Selection& {
     return chosen<double>(on, forced, std::tuple<GemmDoubleSm90a, GemmCublas>());
