@@ -28,6 +28,11 @@ struct Handle {
   explicit Handle(void* stream) {
     check(cublasCreate(&blas), "cublasCreate");
     check(cublasSetStream(blas, static_cast<cudaStream_t>(stream)), "cublasSetStream");
+    // sums of 16-bit products are formed in fp32 wherever K is split; by default the library rounds the parts to 16
+    // bits
+    check(cublasSetMathMode(
+              blas, static_cast<cublasMath_t>(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION)),
+          "cublasSetMathMode");
     if (cudaMalloc(&scalars, 64) != cudaSuccess)
       throw Error("tessera::gemm", "no device memory for 64 bytes", "the device must have memory left");
   }

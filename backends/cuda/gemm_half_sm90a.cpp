@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "gemm/half_sm90a/half_sm90a.hpp"
-#include "gemm_dense.hpp"
+#include "gemm_half.hpp"
 #include <algorithm>
 #include <optional>
 
@@ -9,36 +8,15 @@
 namespace tessera::backends {
 namespace {
 
-using cuda::sm90a::Element;
 using cuda::sm90a::HalfGemm;
 
-cuda::sm90a::Epilogue translate(const PlainEpilogue& e) {
-  using Kernels = cuda::sm90a::Activation;
-  static_assert(static_cast<int>(Kernels::silu) == static_cast<int>(Activation::silu));  // the same list
-  cuda::sm90a::Epilogue k;
-  k.any = e.any;
-  k.activation = static_cast<Kernels>(e.activation);
-  k.scale = e.scale;
-  k.bias = e.bias;
-  k.bias_is_fp32 = e.bias_is_float;
-  k.bias_along_rows = e.bias_along == BiasAlong::rows;
-  k.bias_stride = e.bias_stride;
-  k.residual = e.residual.pointer;
-  std::copy(e.residual.strides, e.residual.strides + 2, k.residual_strides);
-  return k;
-}
-
-/// The kernels' problem, or nothing where an operand has unit stride in neither dimension.
 std::optional<HalfGemm> translate(const HalfProduct& p) {
-  HalfGemm g;
-  g.in = p.is_bf16 ? Element::bf16 : Element::fp16;
-  g.out = p.out_is_float ? Element::fp32 : g.in;
-  g.epilogue = translate(p.epilogue);
-  if (!fill_dense(g, p.a, p.b, p.c)) return std::nullopt;
+  auto g = half_gemm(p);
+  if (!g) return g;
   // the narrow side of a skinny product is the tiles' columns, of which there may be as few as 16
-  if (g.m <= 64 && g.m < g.n) {
-    transpose_product(g);
-    g.d_column_major = true;
+  if (g->m <= 64 && g->m < g->n) {
+    transpose_product(*g);
+    g->d_column_major = true;
   }
   return g;
 }
@@ -46,7 +24,9 @@ std::optional<HalfGemm> translate(const HalfProduct& p) {
 /// Whether operands that the copy engine cannot read are copied first: where a plan has a workspace and the product is
 /// so large that the copies weigh little against what the vendor's library loses on such operands.
 bool realigned(const HalfGemm& g, bool planned) {
-  const bool large = static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k) >= 0x1p30;
+  // of a flat or a skinny product the copies cost as much as what they save
+  const bool large = static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k) >= 0x1p30 &&
+                     std::min(g.m, g.n) > 64 && g.k >= 256;
   if (!planned || !large || cuda::sm90a::realign_bytes(g) == 0) return false;
   return cuda::sm90a::refusal(cuda::sm90a::after_realign(g)) == nullptr;  // nothing else may stand against it
 }

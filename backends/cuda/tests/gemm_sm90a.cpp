@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <gemm/fp32_sm90a/fp32_sm90a.hpp>
 #include <gemm/fp64_sm90a/fp64_sm90a.hpp>
+#include <gemm/half_sm80/half_sm80.hpp>
 #include <gemm/half_sm90a/half_sm90a.hpp>
 #include <gemm_dense.hpp>
 #include <string>
@@ -285,6 +286,54 @@ TEST_CASE("bf16 and fp16 on Hopper: configurations, majors, edges, guard bands",
   check_half<tessera::bfloat16, float>(Element::bf16, Element::fp32, 0, {65, 128});
   check_half<tessera::half, tessera::half>(Element::fp16, Element::fp16, 0x1p-11, {65, 128});
   check_half<tessera::half, float>(Element::fp16, Element::fp32, 0, {65, 128});
+}
+
+namespace {
+
+/// The kernels that take any alignment: lines at even and odd elements.
+template <class T, class Out>
+void check_mma(sm90a::Element in, sm90a::Element out, double rounding, const std::vector<index_t>& edges) {
+  namespace sm80 = tessera::cuda::sm80;
+  for (const int splits : {1, 2, 8})
+    for (const index_t odd : {0, 1, 3})
+      for_setups(edges, [&](Setup s) {
+        s.pad += odd;
+        INFO("split " << splits << ": " << text(s));
+        CHECK(wrong<T, Out>(
+                  s, 0x1p-24,
+                  [&](const Wrong<T, Out>& w, index_t lda, index_t ldb) {
+                    sm80::HalfGemm g;
+                    g.in = in;
+                    g.out = out;
+                    g.m = s.m;
+                    g.n = s.n;
+                    g.k = s.k;
+                    g.a = w.a.data() + s.pad;
+                    g.lda = lda;
+                    g.a_mn_major = s.a_transposed;
+                    g.b = w.b.data() + s.pad;
+                    g.ldb = ldb;
+                    g.b_mn_major = !s.b_transposed;
+                    g.d = w.after.data() + s.pad;
+                    g.ldd = w.ldd;
+                    g.alpha = static_cast<float>(s.alpha);
+                    g.beta = static_cast<float>(s.beta);
+                    REQUIRE(sm80::refusal(g) == nullptr);
+                    REQUIRE(sm80::launch(g, splits, Space().cuda_stream()) == nullptr);
+                  },
+                  rounding) == 0);
+      });
+}
+
+}  // namespace
+
+TEST_CASE("bf16 and fp16 by mma.sync: splits, majors, edges, every alignment, guard bands", "[gemm_sm80]") {
+  if (!is_hopper()) return;  // clusters
+  using sm90a::Element;
+  check_mma<tessera::bfloat16, tessera::bfloat16>(Element::bf16, Element::bf16, 0x1p-8, {1, 63, 64, 65, 127, 129});
+  check_mma<tessera::bfloat16, float>(Element::bf16, Element::fp32, 0, {64, 65});
+  check_mma<tessera::half, tessera::half>(Element::fp16, Element::fp16, 0x1p-11, {64, 65});
+  check_mma<tessera::half, float>(Element::fp16, Element::fp32, 0, {64, 65});
 }
 
 namespace {

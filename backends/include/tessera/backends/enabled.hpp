@@ -20,6 +20,7 @@
 #include <tessera/backends/cuda/device.hpp>
 #include <tessera/backends/cuda/gemm_cublas.hpp>
 #include <tessera/backends/cuda/gemm_double_sm90a.hpp>
+#include <tessera/backends/cuda/gemm_half_sm80.hpp>
 #include <tessera/backends/cuda/gemm_half_sm90a.hpp>
 #include <tessera/backends/cuda/gemm_split_sm90a.hpp>
 #include <tessera/backends/cuda/machine.hpp>
@@ -43,8 +44,8 @@ namespace tessera::backends {
 #ifdef KOKKOS_ENABLE_CUDA
 template <class Space>
 using gemm_providers_before_portable =
-    std::conditional_t<std::is_same_v<Space, Kokkos::Cuda>, std::tuple<GemmHalfSm90a, GemmSplitSm90a, GemmCublas>,
-                       std::tuple<>>;
+    std::conditional_t<std::is_same_v<Space, Kokkos::Cuda>,
+                       std::tuple<GemmHalfSm90a, GemmHalfSm80, GemmSplitSm90a, GemmCublas>, std::tuple<>>;
 using device_gemm_by_name = std::tuple<GemmDoubleSm90a>;
 #else
 template <class Space>

@@ -33,6 +33,21 @@ struct HalfProduct {
   PlainEpilogue epilogue;
 };
 
+/// The product without its element types.
+template <class Types>
+[[nodiscard]] HalfProduct half_product(const GemmProblem<Types>& p) {
+  const auto& e = p.epilogue;
+  const bool wide_bias = std::same_as<typename Types::out, float> || e.wide_bias != nullptr;
+  const void* const bias = e.wide_bias != nullptr ? static_cast<const void*>(e.wide_bias) : e.bias;
+  return {std::same_as<typename Types::in, bfloat16>,
+          std::same_as<typename Types::out, float>,
+          p.planned,
+          plain_matrix(p.a),
+          plain_matrix(p.b),
+          plain_matrix(p.c),
+          {e.any, e.activation, e.bias_along, e.scale, bias, wide_bias, e.bias_stride, plain_matrix(e.residual)}};
+}
+
 /// Whether wgmma kernels may run and are measured to be at least as fast as cuBLAS on the problem.
 Verdict half_sm90a_can_run(const HalfProduct& product, const DeviceInfo& device);
 /// The tile shape, "128x256x64 s4 multicast 2".
@@ -62,38 +77,19 @@ struct GemmHalfSm90a {
 
   template <class Types>
   static Verdict can_run(const GemmProblem<Types>& p, const DeviceInfo& device) {
-    return half_sm90a_can_run(product(p), device);
+    return half_sm90a_can_run(half_product(p), device);
   }
   template <class Types>
   static std::string configuration(const GemmProblem<Types>& p, const DeviceInfo& device) {
-    return half_sm90a_configuration(product(p), device);
+    return half_sm90a_configuration(half_product(p), device);
   }
   template <class Types>
   static std::size_t workspace_bytes(const GemmProblem<Types>& p) {
-    return half_sm90a_workspace_bytes(product(p));
+    return half_sm90a_workspace_bytes(half_product(p));
   }
   template <class Types>
   static void run(const Kokkos::Cuda& exec, const GemmProblem<Types>& p, GemmWorkspace workspace) {
-    half_sm90a_run(product(p), p.alpha, p.beta, workspace, device_of(exec), exec.cuda_stream());
-  }
-
- private:
-  template <class Types>
-  static HalfProduct product(const GemmProblem<Types>& p) {
-    return {std::same_as<typename Types::in, bfloat16>,
-            std::same_as<typename Types::out, float>,
-            p.planned,
-            plain_matrix(p.a),
-            plain_matrix(p.b),
-            plain_matrix(p.c),
-            epilogue(p.epilogue)};
-  }
-  template <class Types>
-  static PlainEpilogue epilogue(const GemmEpilogueRef<Types>& e) {
-    const void* bias = e.bias;
-    if (e.wide_bias != nullptr) bias = e.wide_bias;
-    const bool wide = std::same_as<typename Types::out, float> || e.wide_bias != nullptr;
-    return {e.any, e.activation, e.bias_along, e.scale, bias, wide, e.bias_stride, plain_matrix(e.residual)};
+    half_sm90a_run(half_product(p), p.alpha, p.beta, workspace, device_of(exec), exec.cuda_stream());
   }
 };
 

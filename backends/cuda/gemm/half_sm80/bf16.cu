@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// spills allowed: a word of one kernel as compiled for 8.0, written once a step; compiled for 9.0 none spills
+#include "launch.cuh"
+
+namespace tessera::cuda::sm80 {
+
+const char* launch_bf16(const Arguments& arguments, bool a_m_major, bool b_n_major, unsigned blocks, void* stream) {
+  return launch_kernel<__nv_bfloat16>(arguments, a_m_major, b_n_major, blocks, stream);
+}
+
+}  // namespace tessera::cuda::sm80

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cuda/gemm/half_sm80/kernel.cuh>
+#include <cuda_runtime_api.h>
+
+namespace tessera::cuda::sm80 {
+
+/// One for each type of A and B, in a source of its own.
+const char* launch_bf16(const Arguments& arguments, bool a_m_major, bool b_n_major, unsigned blocks, void* stream);
+const char* launch_fp16(const Arguments& arguments, bool a_m_major, bool b_n_major, unsigned blocks, void* stream);
+
+namespace {
+template <class In>
+const char* launch_kernel(const Arguments& arguments, bool a_m_major, bool b_n_major, unsigned blocks, void* stream) {
+  using Kernel = void (*)(Arguments);
+  static constexpr Kernel kernels[2][2][2] = {
+      {{gemm_half_sm80<In, false, false, false>, gemm_half_sm80<In, false, false, true>},
+       {gemm_half_sm80<In, false, true, false>, gemm_half_sm80<In, false, true, true>}},
+      {{gemm_half_sm80<In, true, false, false>, gemm_half_sm80<In, true, false, true>},
+       {gemm_half_sm80<In, true, true, false>, gemm_half_sm80<In, true, true, true>}}};
+  const auto whole = [](const void* p, std::int64_t leading, std::int64_t length) {
+    return reinterpret_cast<std::uintptr_t>(p) % 16 == 0 && leading % 8 == 0 && length % 8 == 0;
+  };
+  const bool aligned = whole(arguments.a, arguments.lda, a_m_major ? arguments.m : arguments.k) &&
+                       whole(arguments.b, arguments.ldb, b_n_major ? arguments.n : arguments.k);
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(blocks);
+  config.blockDim = dim3(threads);
+  config.stream = static_cast<cudaStream_t>(stream);
+  cudaLaunchAttribute cluster = {};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {static_cast<unsigned>(arguments.splits), 1, 1};
+  config.attrs = &cluster;
+  config.numAttrs = arguments.splits > 1 ? 1 : 0;
+  const cudaError_t status =
+      cudaLaunchKernelEx(&config, kernels[a_m_major ? 1 : 0][b_n_major ? 1 : 0][aligned ? 1 : 0], arguments);
+  return status == cudaSuccess ? nullptr : cudaGetErrorString(status);
+}
+}  // namespace
+
+}  // namespace tessera::cuda::sm80

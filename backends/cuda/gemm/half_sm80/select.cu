@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "launch.cuh"
+
+namespace tessera::cuda::sm80 {
+namespace {
+std::int64_t tiles(const HalfGemm& p) { return (p.m + tile_m - 1) / tile_m * ((p.n + tile_n - 1) / tile_n); }
+std::int64_t steps(const HalfGemm& p) { return (p.k + tile_k - 1) / tile_k; }
+}  // namespace
+
+const char* refusal(const HalfGemm& p) {
+  if (p.m == 0 || p.n == 0) return "D has no element";
+  if (p.d_column_major) return "D's rows must be contiguous";
+  if (p.epilogue.any) return "epilogues are a pass of their own here";
+  if (tiles(p) > std::int64_t{1} << 27) return "more tiles than one launch has blocks for";
+  if (steps(p) >= std::int64_t{1} << 31) return "K is larger than the kernel counts";
+  return nullptr;
+}
+
+int choose_splits(const HalfGemm& p, int units, bool has_clusters) {
+  if (!has_clusters || steps(p) < 4) return 1;  // a cluster costs about two steps
+  int splits = 1;
+  while (splits < most_splits && tiles(p) * splits * 2 <= units && steps(p) >= 2 * splits) splits *= 2;
+  return splits;
+}
+
+bool is_small(const HalfGemm& p, int splits, int units) {
+  return tiles(p) * splits <= units && (steps(p) + splits - 1) / splits <= 5;
+}
+
+const char* launch(const HalfGemm& p, int splits, void* stream) {
+  Arguments g = {};
+  g.a = p.a;
+  g.b = p.b;
+  g.d = p.d;
+  g.m = p.m;
+  g.n = p.n;
+  g.k = p.k;
+  g.lda = p.lda;
+  g.ldb = p.ldb;
+  g.ldd = p.ldd;
+  g.alpha = p.alpha;
+  g.beta = p.beta;
+  g.alpha_pointer = p.alpha_pointer;
+  g.beta_pointer = p.beta_pointer;
+  g.tiles_n = static_cast<int>((p.n + tile_n - 1) / tile_n);
+  g.splits = splits;
+  g.d_is_fp32 = p.out == Element::fp32;
+  const auto blocks = static_cast<unsigned>(tiles(p) * splits);
+  return p.in == Element::bf16 ? launch_bf16(g, p.a_mn_major, p.b_mn_major, blocks, stream)
+                               : launch_fp16(g, p.a_mn_major, p.b_mn_major, blocks, stream);
+}
+
+}  // namespace tessera::cuda::sm80

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "gemm/half_sm90a/half_sm90a.hpp"
+#include "gemm_dense.hpp"
+#include <algorithm>
+#include <optional>
+
+#include <tessera/backends/cuda/gemm_half_sm90a.hpp>
+
+/// \file
+/// What the providers of the 16-bit kernels share: their problem.
+
+namespace tessera::backends {
+
+inline cuda::sm90a::Epilogue half_epilogue(const PlainEpilogue& e) {
+  using Kernels = cuda::sm90a::Activation;
+  static_assert(static_cast<int>(Kernels::silu) == static_cast<int>(Activation::silu));  // the same list
+  cuda::sm90a::Epilogue k;
+  k.any = e.any;
+  k.activation = static_cast<Kernels>(e.activation);
+  k.scale = e.scale;
+  k.bias = e.bias;
+  k.bias_is_fp32 = e.bias_is_float;
+  k.bias_along_rows = e.bias_along == BiasAlong::rows;
+  k.bias_stride = e.bias_stride;
+  k.residual = e.residual.pointer;
+  std::copy(e.residual.strides, e.residual.strides + 2, k.residual_strides);
+  return k;
+}
+
+/// The kernels' problem, or nothing where an operand has unit stride in neither dimension.
+inline std::optional<cuda::sm90a::HalfGemm> half_gemm(const HalfProduct& p) {
+  using cuda::sm90a::Element;
+  cuda::sm90a::HalfGemm g;
+  g.in = p.is_bf16 ? Element::bf16 : Element::fp16;
+  g.out = p.out_is_float ? Element::fp32 : g.in;
+  g.epilogue = half_epilogue(p.epilogue);
+  if (!fill_dense(g, p.a, p.b, p.c)) return std::nullopt;
+  return g;
+}
+
+}  // namespace tessera::backends
