@@ -9,6 +9,7 @@
 
 #include <tessera/backends/cuda/gemm_cublas.hpp>
 #include <tessera/core/error.hpp>
+#include <tessera/core/registry.hpp>
 
 namespace tessera::backends {
 namespace {
@@ -24,6 +25,7 @@ struct Handle {
   cublasHandle_t blas = nullptr;
   void* scalars = nullptr;
   std::mutex mutex;  // pointer mode and call belong together
+  cublasPointerMode_t mode = CUBLAS_POINTER_MODE_HOST;
 
   explicit Handle(void* stream) {
     check(cublasCreate(&blas), "cublasCreate");
@@ -47,6 +49,22 @@ struct Handle {
 Registry<Handle>& handles() {
   static Registry<Handle> registry("cuBLAS handles");
   return registry;
+}
+
+/// The handle of an instance. A thread remembers the last one: a product may take no longer than the search for it.
+Handle& handle_of(const Kokkos::Cuda& exec) {
+  struct Last {
+    const DeviceInfo* device = nullptr;
+    std::uint64_t stream = 0, generation = 0;
+    Handle* handle = nullptr;
+  };
+  thread_local Last last;
+  const DeviceInfo& device = device_of(exec);
+  const std::uint64_t stream = stream_id_of(exec), generation = handles().generation();
+  if (last.handle == nullptr || last.device != &device || last.stream != stream || last.generation != generation)
+    last = {&device, stream, generation,
+            &handles().get({device.key, stream}, [&] { return std::make_unique<Handle>(exec.cuda_stream()); })};
+  return *last.handle;
 }
 
 struct Operand {
@@ -129,11 +147,11 @@ Verdict cublas_can_run(const CublasProduct& product) {
   return Verdict::yes();
 }
 
-void cublas_run(const CublasProduct& product, const StreamKey& key, void* stream, const void* alpha, bool alpha_on_host,
+void cublas_run(const CublasProduct& product, const Kokkos::Cuda& exec, const void* alpha, bool alpha_on_host,
                 const void* beta, bool beta_on_host) {
   const CublasProduct p = column_major(product);
   const Operand a = operand(p.a).value(), b = operand(p.b).value(), c = operand(p.c).value();
-  Handle& handle = handles().get(key, [&] { return std::make_unique<Handle>(stream); });
+  Handle& handle = handle_of(exec);
   const std::scoped_lock lock(handle.mutex);
   const bool on_host = alpha_on_host && beta_on_host;
   const std::size_t bytes = scalar_bytes(p.in);
@@ -141,14 +159,16 @@ void cublas_run(const CublasProduct& product, const StreamKey& key, void* stream
     auto* const place = static_cast<char*>(handle.scalars);
     const auto bring = [&](const void*& scalar, bool is_on_host, char* to) {
       if (!is_on_host) return;
-      cudaMemcpyAsync(to, scalar, bytes, cudaMemcpyHostToDevice, static_cast<cudaStream_t>(stream));
+      cudaMemcpyAsync(to, scalar, bytes, cudaMemcpyHostToDevice, exec.cuda_stream());
       scalar = to;
     };
     bring(alpha, alpha_on_host, place);
     bring(beta, beta_on_host, place + 16);
   }
-  check(cublasSetPointerMode(handle.blas, on_host ? CUBLAS_POINTER_MODE_HOST : CUBLAS_POINTER_MODE_DEVICE),
-        "cublasSetPointerMode");
+  if (const auto mode = on_host ? CUBLAS_POINTER_MODE_HOST : CUBLAS_POINTER_MODE_DEVICE; mode != handle.mode) {
+    check(cublasSetPointerMode(handle.blas, mode), "cublasSetPointerMode");
+    handle.mode = mode;
+  }
   index_t k = p.a.extents[1];
   if (alpha_on_host && on_host) {
     // A and B are not read where alpha is 0, as in BLAS; the library does not promise it

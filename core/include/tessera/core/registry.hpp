@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <atomic>
 #include <compare>
 #include <cstdint>
 #include <functional>
@@ -64,6 +65,7 @@ class Registry {
         const std::scoped_lock closing(state->mutex);
         state->closed = true;
         state->entries.clear();
+        ++state->generation;
       });
       m_state->hooked = true;
     }
@@ -80,12 +82,16 @@ class Registry {
   void clear() {
     const std::scoped_lock lock(m_state->mutex);
     m_state->entries.clear();
+    ++m_state->generation;
   }
+  /// Changes when resources are destroyed: what get() gave is good as long as this stays.
+  [[nodiscard]] std::uint64_t generation() const { return m_state->generation; }
 
  private:
   struct State {
     std::mutex mutex;
     std::map<StreamKey, std::unique_ptr<Resource>> entries;
+    std::atomic<std::uint64_t> generation{0};
     bool hooked = false;
     bool closed = false;
   };

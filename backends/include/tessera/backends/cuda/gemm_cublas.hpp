@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include <tessera/core/plan.hpp>
-#include <tessera/core/registry.hpp>
 #include <tessera/gemm/problem.hpp>
 
 namespace tessera::backends {
@@ -28,7 +27,7 @@ struct CublasProduct {
 /// Whether cuBLAS takes the strides: unit stride in one dimension of each matrix, conjugation only with a transpose.
 Verdict cublas_can_run(const CublasProduct& product);
 /// alpha and beta are of the accumulator's type, on the host or on the device as their flags say.
-void cublas_run(const CublasProduct& product, const StreamKey& key, void* stream, const void* alpha, bool alpha_on_host,
+void cublas_run(const CublasProduct& product, const Kokkos::Cuda& exec, const void* alpha, bool alpha_on_host,
                 const void* beta, bool beta_on_host);
 
 /// gemm through cuBLAS, on a handle of the instance's stream.
@@ -61,9 +60,9 @@ struct GemmCublas {
   }
   template <class Types>
   static void run(const Kokkos::Cuda& exec, const GemmProblem<Types>& p, GemmWorkspace) {
-    cublas_run(product(p), stream_key_of(exec), exec.cuda_stream(),
-               p.alpha.on_host() ? static_cast<const void*>(&p.alpha.value) : p.alpha.pointer, p.alpha.on_host(),
-               p.beta.on_host() ? static_cast<const void*>(&p.beta.value) : p.beta.pointer, p.beta.on_host());
+    cublas_run(product(p), exec, p.alpha.on_host() ? static_cast<const void*>(&p.alpha.value) : p.alpha.pointer,
+               p.alpha.on_host(), p.beta.on_host() ? static_cast<const void*>(&p.beta.value) : p.beta.pointer,
+               p.beta.on_host());
   }
 
  private:
