@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
+#include <random>
 #include <support/gemm_checks.hpp>
 #include <support/message_of.hpp>
 #include <vector>
@@ -292,6 +294,76 @@ TEST_CASE("a precision is a permission: every backend serves what is named", "[g
       }
     CHECK(wrong == 0);
   }
+}
+
+TEST_CASE("max_error chooses the fastest precision whose bound keeps it, and says which", "[gemm]") {
+  using tessera::Precision;
+  const Space exec;
+  constexpr index_t m = 61, n = 52, k = 300;
+  Kokkos::View<float**, Kokkos::LayoutLeft, Space> a("a", m, k), c("c", m, n);
+  Kokkos::View<float**, Kokkos::LayoutRight, Space> b("b", k, n);
+  auto ha = Kokkos::create_mirror_view(a);
+  auto hb = Kokkos::create_mirror_view(b);
+  std::mt19937 random(3);
+  std::uniform_real_distribution<float> values(-1, 1);
+  double rows = 0, columns = 0;
+  std::vector<double> of_columns(n, 0.0);
+  for (index_t i = 0; i < m; ++i) {
+    double square = 0;
+    for (index_t l = 0; l < k; ++l) {
+      ha(i, l) = values(random);
+      square += double{ha(i, l)} * ha(i, l);
+    }
+    rows = std::max(rows, square);
+  }
+  for (index_t l = 0; l < k; ++l)
+    for (index_t j = 0; j < n; ++j) {
+      hb(l, j) = values(random);
+      of_columns[static_cast<std::size_t>(j)] += double{hb(l, j)} * hb(l, j);
+    }
+  columns = *std::ranges::max_element(of_columns);
+  Kokkos::deep_copy(a, ha);
+  Kokkos::deep_copy(b, hb);
+  const double norms = std::sqrt(rows * columns);
+  for (const Precision wanted :
+       {Precision::bf16, Precision::tf32, Precision::fp32_bf16x3, Precision::fp32_bf16x6, Precision::full}) {
+    // full fp32 has no room below x6's bound but its own
+    const double bound = tessera::gemm_error_bound(wanted, k) * norms;
+    const double allowed = bound * (1 + 1e-9);
+    const auto plan = tessera::plan_gemm(exec, a, b, c, {.max_error = allowed});
+    INFO("wanted " << static_cast<int>(wanted) << ", got " << static_cast<int>(plan.precision()) << ", "
+                   << plan.path());
+    CHECK(plan.precision() == wanted);
+    const Kokkos::View<char*, Space> workspace("workspace", plan.workspace_bytes());
+    plan.run(exec, 1.0F, a, b, 0.0F, c, {workspace.data(), workspace.extent(0)});
+    const auto h = on_host(c);
+    double worst = 0;
+    for (index_t i = 0; i < m; ++i)
+      for (index_t j = 0; j < n; ++j) {
+        double exact = 0;
+        for (index_t l = 0; l < k; ++l) exact += double{ha(i, l)} * hb(l, j);
+        worst = std::max(worst, std::abs(h(i, j) - exact));
+      }
+    CHECK(worst <= allowed);
+  }
+  const auto rest = [&](const tessera::GemmOptions& options) {
+    return message_of([&] { (void)tessera::plan_gemm(exec, a, b, c, options); });
+  };
+  CHECK_THAT(rest({.max_error = 1e-9}),
+             ContainsSubstring("the bound of full fp32 is") && ContainsSubstring("convert the operands to double"));
+  CHECK_THAT(rest({.max_error = -1}), ContainsSubstring("a finite number above 0"));
+  CHECK_THAT(rest({.max_error = std::nan("")}), ContainsSubstring("a finite number above 0"));
+  CHECK_THAT(rest({.precision = Precision::tf32, .max_error = 1}), ContainsSubstring("together with a precision"));
+  const Kokkos::View<double**, Space> d("d", 4, 4), e("e", 4, 4);
+  CHECK_THAT(message_of([&] { (void)tessera::plan_gemm(exec, d, d, e, {.max_error = 1}); }),
+             ContainsSubstring("fp32 operands alone"));
+  // nothing is promised of infinities: they are as fp32 has them
+  ha(3, 5) = INFINITY;
+  Kokkos::deep_copy(a, ha);
+  CHECK(tessera::plan_gemm(exec, a, b, c, {.max_error = 1}).precision() == Precision::full);
+  ha(3, 5) = std::nanf("");
+  Kokkos::deep_copy(a, ha);
+  CHECK(tessera::plan_gemm(exec, a, b, c, {.max_error = 1}).precision() == Precision::full);
 }
 
 namespace {

@@ -123,6 +123,14 @@ bool is_double(CublasProduct::Element e) {
   return e == CublasProduct::Element::real64 || e == CublasProduct::Element::complex64;
 }
 
+cublasComputeType_t compute_type(const CublasProduct& p) {
+  if (is_double(p.in)) return CUBLAS_COMPUTE_64F;
+  if (p.in != CublasProduct::Element::real32) return CUBLAS_COMPUTE_32F;
+  if (p.precision == Precision::tf32) return CUBLAS_COMPUTE_32F_FAST_TF32;
+  if (p.precision == Precision::bf16) return CUBLAS_COMPUTE_32F_FAST_16BF;
+  return CUBLAS_COMPUTE_32F;
+}
+
 std::size_t scalar_bytes(CublasProduct::Element e) {
   switch (e) {
     case CublasProduct::Element::complex64:
@@ -145,6 +153,17 @@ Verdict cublas_can_run(const CublasProduct& product) {
   if (!operand(p.a) || !operand(p.b))
     return Verdict::no("an operand has unit stride in neither dimension, or is conjugated and not transposed");
   return Verdict::yes();
+}
+
+std::string cublas_configuration(const CublasProduct& product) {
+  switch (compute_type(product)) {
+    case CUBLAS_COMPUTE_32F_FAST_TF32:
+      return "tf32";
+    case CUBLAS_COMPUTE_32F_FAST_16BF:
+      return "bf16";
+    default:
+      return {};
+  }
 }
 
 void cublas_run(const CublasProduct& product, const Kokkos::Cuda& exec, const void* alpha, bool alpha_on_host,
@@ -180,8 +199,7 @@ void cublas_run(const CublasProduct& product, const Kokkos::Cuda& exec, const vo
   }
   check(cublasGemmEx_64(handle.blas, a.op, b.op, p.c.extents[0], p.c.extents[1], k, alpha, p.a.pointer, type_of(p.in),
                         a.leading, p.b.pointer, type_of(p.in), b.leading, beta, const_cast<void*>(p.c.pointer),
-                        type_of(p.out), c.leading, is_double(p.in) ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
-                        CUBLAS_GEMM_DEFAULT),
+                        type_of(p.out), c.leading, compute_type(p), CUBLAS_GEMM_DEFAULT),
         "cublasGemmEx");
 }
 

@@ -17,6 +17,8 @@ namespace detail {
 /// What is compiled once for each pair of element types and space; defined in gemm/any_type.hpp.
 template <class Types, class Space>
 struct GemmEntry {
+  /// The largest 2-norm of a row of A times that of a column of B; waits for it.
+  static double largest_norms(const Space& exec, const GemmProblem<Types>& problem);
   static const Selection& select(const Space& exec, const GemmProblem<Types>& problem, std::string_view path,
                                  const std::source_location& where);
   static std::size_t workspace_bytes(const Selection& selection, const GemmProblem<Types>& problem);
@@ -83,7 +85,29 @@ GemmProblem<Types> gemm_problem(const Space& exec, const A& a, const B& b, const
   return p;
 }
 
+/// The fastest precision whose bound times `norms` is at most `max_error`; full where norms are not finite.
+Precision precision_within(double max_error, double norms, index_t k, const std::source_location& where);
+/// Throws unless max_error is 0, or may be asked of operands of these kinds with this precision.
+void check_max_error(double max_error, Precision precision, bool is_float, const std::source_location& where);
+
+template <class Types, class Space>
+void settle_precision(const Space& exec, GemmProblem<Types>& problem, const GemmOptions& options,
+                      const std::source_location& where) {
+  constexpr bool is_float = std::is_same_v<typename Types::in, float>;
+  check_max_error(options.max_error, options.precision, is_float, where);
+  if constexpr (is_float)
+    if (options.max_error > 0)
+      problem.precision = precision_within(options.max_error, GemmEntry<Types, Space>::largest_norms(exec, problem),
+                                           problem.k(), where);
+}
+
 }  // namespace detail
+
+/// How far an element of the product of fp32 operands may be from the exact sum, in units of the 2-norm of A's row
+/// times that of B's column: the rounding of the operands to what is multiplied, of both, and of K sums in fp32 whose
+/// last bits may be cut. Rigorous, so far above what random operands show. Higham, Accuracy and Stability (2002),
+/// section 3.5. Operands of an element below 2^-100 in magnitude may add 2^-130 for each.
+[[nodiscard]] double gemm_error_bound(Precision precision, index_t k);
 
 /// What gemm() and plan_gemm() take: C of rank 2 that may be written, A and B of rank 2 and one element type, all in
 /// memory that Space reads. Compiled in: float, double and complex of them; half and bfloat16, into themselves or
@@ -150,6 +174,8 @@ class GemmPlan {
 
   /// What will run, "gemm[portable 8x24x512]".
   [[nodiscard]] const std::string& path() const { return m_selection->path; }
+  /// What was asked for, or chosen for max_error.
+  [[nodiscard]] Precision precision() const { return m_precision; }
   /// Every provider that was tried before the chosen one, and why it was not taken.
   [[nodiscard]] const std::vector<Refusal>& reasons() const { return m_selection->refusals; }
   /// What run() needs as workspace; 0 for most paths.
@@ -179,7 +205,7 @@ class GemmPlan {
   Precision m_precision;
 };
 
-/// Chooses a path for products of these operands (see gemm()); reads no element.
+/// Chooses a path for products of these operands (see gemm()); reads no element, but for max_error.
 /// \throws Error as gemm(), and where a forced path cannot run
 template <ExecutionSpace Space, class A, class B, class C>
   requires(GemmOperands<A, B, C, Space>)
@@ -187,6 +213,7 @@ template <ExecutionSpace Space, class A, class B, class C>
                              std::source_location where = std::source_location::current()) {
   using Types = GemmTypes<value_t<A>, value_t<C>>;
   auto problem = detail::gemm_problem<Types>(exec, a, b, c, options.epilogue, options.precision, where);
+  detail::settle_precision(exec, problem, options, where);
   problem.planned = true;
   return GemmPlan<Types, Space>(problem, options.epilogue,
                                 detail::GemmEntry<Types, Space>::select(exec, problem, options.path, where));
@@ -200,8 +227,10 @@ template <ExecutionSpace Space, class A, class B, class C>
 /// \param b        K x N, same element type
 /// \param beta     as alpha
 /// \param c        M x N, shares no element with A or B (disjoint parts of one allocation are fine)
-/// \param options  precision asked for, an epilogue, a path to force
-/// \throws Error   where extents do not fit, C overlaps another operand, or a forced path cannot run
+/// \param options  precision asked for or the error allowed, an epilogue, a path to force
+/// \throws Error   where extents do not fit, C overlaps another operand, a forced path cannot run, or no precision
+/// keeps
+///                 within max_error
 /// Error per element: at most c K eps (|A||B|) of the accumulator, and the rounding to C's type.
 /// Source: BLAS level 3.
 template <ExecutionSpace Space, class A, class B, class C, ScalarFor<accumulator_t<value_t<A>>, Space> Alpha,
@@ -212,6 +241,7 @@ void gemm(const Space& exec, const Alpha& alpha, const A& a, const B& b, const B
   using Types = GemmTypes<value_t<A>, value_t<C>>;
   using Entry = detail::GemmEntry<Types, Space>;
   auto problem = detail::gemm_problem<Types>(exec, a, b, c, options.epilogue, options.precision, where);
+  detail::settle_precision(exec, problem, options, where);
   problem.alpha = scalar_ref<typename Types::accumulator>(alpha);
   problem.beta = scalar_ref<typename Types::accumulator>(beta);
   const Selection& selection = Entry::select(exec, problem, options.path, where);

@@ -1,9 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <cmath>
+#include <cstdio>
 #include <string>
 
 #include <tessera/gemm.hpp>
 
-namespace tessera::detail {
+namespace tessera {
+
+double gemm_error_bound(Precision precision, index_t k) {
+  // k roundings of relative size u
+  const auto gamma = [](double roundings, double u) {
+    const double sum = roundings * u;
+    return sum < 0.5 ? sum / (1 - sum) : 2 * sum;
+  };
+  const auto sums = static_cast<double>(k);
+  constexpr double second_order = 1.01;
+  switch (precision) {
+    case Precision::full:
+      return gamma(sums, 0x1p-24);
+    case Precision::tf32:  // 11 bits, which may be cut
+      return second_order * 2 * 0x1p-10 + gamma(sums, 0x1p-23);
+    case Precision::bf16:  // 8 bits
+      return second_order * 2 * 0x1p-8 + gamma(sums, 0x1p-23);
+    case Precision::fp32_bf16x3:  // 16 bits of either, and the product of the second terms left out
+      return second_order * 3 * 0x1p-16 + gamma(sums, 0x1p-23);
+    case Precision::fp32_bf16x6:  // products of order 2^-24 left out; 24 cut sums in each 32 of K
+    case Precision::fp32_bf16x9:
+      return second_order * 4 * 0x1p-24 + gamma(sums + 32, 0x1p-24);
+  }
+  return gamma(sums, 0x1p-24);
+}
+
+namespace detail {
+namespace {
+constexpr const char* function = "tessera::gemm";
+
+std::string short_text(double value) {
+  char text[32] = {};
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+}  // namespace
+
+void check_max_error(double max_error, Precision precision, bool is_float, const std::source_location& where) {
+  if (max_error == 0) return;
+  require(max_error > 0 && std::isfinite(max_error), [&] {
+    return Error(function, "max_error is " + short_text(max_error), "it must be a finite number above 0, or 0 for none",
+                 "", where);
+  });
+  require(is_float, [&] {
+    return Error(function, "max_error was given for operands that are not float",
+                 "precisions are chosen for products of fp32 operands alone", "Leave it out", where);
+  });
+  require(precision == Precision::full, [&] {
+    return Error(function, "max_error was given together with a precision",
+                 "one of them settles how products are formed", "Leave one out", where);
+  });
+}
+
+Precision precision_within(double max_error, double norms, index_t k, const std::source_location& where) {
+  // nothing is known of sums of infinities
+  if (!std::isfinite(norms)) return Precision::full;
+  // in the order of their rates on tensor cores
+  for (const Precision p :
+       {Precision::bf16, Precision::tf32, Precision::fp32_bf16x3, Precision::fp32_bf16x6, Precision::full})
+    if (gemm_error_bound(p, k) * norms <= max_error) return p;
+  throw Error(
+      function, "max_error is " + short_text(max_error),
+      "with these operands the bound of full fp32 is " + short_text(gemm_error_bound(Precision::full, k) * norms),
+      "Allow as much, or convert the operands to double", where);
+}
 
 void check_gemm_shapes(const Box& a, const Box& b, const Box& c, const std::source_location& where) {
   const bool inner = a.extents[1] == b.extents[0];
@@ -16,7 +82,6 @@ void check_gemm_shapes(const Box& a, const Box& b, const Box& c, const std::sour
 void check_gemm_epilogue(const GemmEpilogue& e, index_t m, index_t n, const std::type_info& out,
                          const std::type_info& accumulator, bool real, bool on_host,
                          const std::source_location& where) {
-  constexpr const char* function = "tessera::gemm";
   require(real, [&] {
     return Error(function, "an epilogue was given for complex or integer elements",
                  "epilogues are for C of double, float, half or bfloat16", "Apply it in a kernel of your own", where);
@@ -80,4 +145,5 @@ void check_gemm_operands(const GemmSignature& planned, const GemmSignature& give
         "the conjugation of A or B, the precision, the epilogue or the threads of the instance differ from the plan's");
 }
 
-}  // namespace tessera::detail
+}  // namespace detail
+}  // namespace tessera

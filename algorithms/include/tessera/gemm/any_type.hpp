@@ -4,11 +4,13 @@
 /// \file
 /// gemm for element types that the library does not bring compiled: include this instead of tessera/gemm.hpp.
 
+#include <cmath>
 #include <string>
 #include <tuple>
 #include <typeinfo>
 
 #include <tessera/backends/enabled.hpp>
+#include <tessera/core/instance_lock.hpp>
 #include <tessera/core/trace.hpp>
 #include <tessera/gemm.hpp>
 #include <tessera/gemm/direct.hpp>
@@ -209,6 +211,62 @@ const Selection& GemmEntry<Types, Space>::select(const Space& exec, const GemmPr
   const GemmSignature signature = signature_of(problem);
   return select_provider<Types, Space>("gemm", problem, device_of(exec), types, signature_bytes(signature), path,
                                        gemm_provider_list<Space>{}, where);
+}
+
+/// The sum of the squares of each of `lines` lines of `depth` elements; the largest.
+template <class T, class Space>
+double largest_square(const Space& exec, const T* x, index_t lines, index_t line_stride, index_t depth,
+                      index_t depth_stride) {
+  double largest = 0;
+  const Kokkos::Max<double> most(largest);
+  // a NaN must not be lost by the reduction
+  const auto keep = KOKKOS_LAMBDA(double& m, double square) {
+    if (!(square <= m)) m = square == square ? square : Kokkos::Experimental::infinity_v<double>;
+  };
+  if (lines == 0 || depth == 0) return 0;
+  if (line_stride <= depth_stride || depth < 32) {
+    Kokkos::parallel_reduce(
+        "tessera::gemm::norms", Range<Space>(exec, 0, lines),
+        KOKKOS_LAMBDA(index_t i, double& m) {
+          double square = 0;
+          for (index_t l = 0; l < depth; ++l) {
+            const auto v = static_cast<double>(x[i * line_stride + l * depth_stride]);
+            square += v * v;
+          }
+          keep(m, square);
+        },
+        most);
+  } else {
+    using Member = typename Teams<Space>::member_type;
+    Kokkos::parallel_reduce(
+        "tessera::gemm::norms", Teams<Space>(exec, lines, Kokkos::AUTO),
+        KOKKOS_LAMBDA(const Member& team, double& m) {
+          const T* const line = x + team.league_rank() * line_stride;
+          double square = 0;
+          Kokkos::parallel_reduce(
+              Kokkos::TeamThreadRange(team, depth),
+              [&](index_t l, double& s) {
+                const auto v = static_cast<double>(line[l * depth_stride]);
+                s += v * v;
+              },
+              square);
+          Kokkos::single(Kokkos::PerTeam(team), [&] { keep(m, square); });
+        },
+        most);
+  }
+  return largest;
+}
+
+template <class Types, class Space>
+double GemmEntry<Types, Space>::largest_norms(const Space& exec, const GemmProblem<Types>& p) {
+  if constexpr (std::is_same_v<typename Types::in, float>) {
+    const Region region("tessera::gemm::norms");
+    const auto lock = lock_instance(exec);
+    return std::sqrt(largest_square(exec, p.a.pointer, p.m(), p.a.strides[0], p.k(), p.a.strides[1]) *
+                     largest_square(exec, p.b.pointer, p.n(), p.b.strides[1], p.k(), p.b.strides[0]));
+  } else {
+    return 0;
+  }
 }
 
 template <class Types, class Space>

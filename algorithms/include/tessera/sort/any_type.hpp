@@ -239,10 +239,10 @@ void release_sort_workspace(const Space& exec) {
   store.release(exec);
 }
 
-template <class Key, class Offset, class Space>
+template <bool all_bits, class Key, class Offset, class Space>
 void sort_segments_on_device(const Space& exec, const SegmentedSortProblem<Key, Offset>& p) {
   using Word = typename Key::word;
-  using Sort = SegmentSort<Key, Offset, Space>;
+  using Sort = SegmentSort<Key, Offset, Space, all_bits>;
   SortMemory counting(nullptr);
   (void)Sort(p, counting);
   with_sort_workspace(exec, {}, counting.used(), [&](const SortWorkspace& workspace) {
@@ -348,8 +348,10 @@ void SortEntry<Key, Space>::run_segments(const Space& exec, const SegmentedSortP
   const Region region("tessera::segmented_sort[portable]");
   if constexpr (machine<Space>::is_host)
     sort_segments_on_host(exec, problem);
+  else if (problem.sort.first_bit == 0 && problem.sort.last_bit == Key::bits)
+    sort_segments_on_device<true>(exec, problem);
   else
-    sort_segments_on_device(exec, problem);
+    sort_segments_on_device<false>(exec, problem);
 }
 
 }  // namespace tessera::detail

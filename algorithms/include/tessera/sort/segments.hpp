@@ -22,8 +22,8 @@
 
 namespace tessera::detail {
 
-/// Whether a key comes before another by the bits that count.
-template <class Key>
+/// Whether a key comes before another by the bits that count, which may be known to be all.
+template <class Key, bool all_bits>
 struct SegmentBefore {
   using Word = typename Key::word;
   KeyOrder<Key> order;
@@ -31,6 +31,7 @@ struct SegmentBefore {
   Word mask;
 
   [[nodiscard]] TESSERA_INLINE_FUNCTION bool operator()(Word a, Word b) const {
+    if constexpr (all_bits) return order(a) < order(b);
     return (static_cast<Word>(order(a) >> first_bit) & mask) < (static_cast<Word>(order(b) >> first_bit) & mask);
   }
 };
@@ -65,10 +66,10 @@ struct WindowPart {
   std::uint32_t boundary, tile;
 };
 
-template <class Key, class Offset, class Space>
+template <class Key, class Offset, class Space, bool all_bits>
 struct SegmentSort {
   using Word = typename Key::word;
-  using Before = SegmentBefore<Key>;
+  using Before = SegmentBefore<Key, all_bits>;
   // an odd number: threads that step through scratch side by side meet few banks
   static constexpr int threads = 256, items = sizeof(Word) <= 4 ? 15 : 9;
   using Tile = MergeTile<Space, Word, Before, Access::unit, threads, items>;
@@ -91,7 +92,6 @@ struct SegmentSort {
   index_t *window_begin, *window_end;
   unsigned* counts;
   WindowPart* parts;
-  index_t* splits;
 
   /// Boundary b is met by the pass that joins runs of so many tiles: the lowest bit of b.
   [[nodiscard]] TESSERA_INLINE_FUNCTION static int pass_of(index_t boundary) {
@@ -249,16 +249,6 @@ struct SegmentSort {
     return Ranges(left, right, before);
   }
 
-  struct FindSplits {
-    SegmentSort sort;
-    int pass;
-    TESSERA_FUNCTION void operator()(index_t at) const {
-      if (at >= static_cast<index_t>(sort.counts[pass])) return;
-      const WindowPart part = sort.parts[sort.first_part(pass) + at];
-      sort.splits[at] = sort.window(part.boundary).split(index_t{part.tile} * tile);
-    }
-  };
-
   struct MergeWindows {
     SegmentSort sort;
     int pass;
@@ -271,14 +261,8 @@ struct SegmentSort {
       for (index_t at = team.league_rank(); at < parts; at += team.league_size()) {
         const WindowPart part = sort.parts[sort.first_part(pass) + at];
         const Ranges ranges = sort.window(part.boundary);
-        typename Tile::Place place;
-        place.begin = index_t{part.tile} * tile;
-        const index_t left = ranges.count() - place.begin;
-        place.count = static_cast<int>(left < tile ? left : tile);
-        place.a_begin = sort.splits[at];
-        place.b_begin = place.begin - place.a_begin;
-        const index_t a_end = left <= tile ? ranges.a_count : sort.splits[at + 1];
-        place.a_count = static_cast<int>(a_end - place.a_begin);
+        const auto place =
+            Tile::find(team, ranges, part.tile, nullptr, reinterpret_cast<index_t*>(memory + keys_bytes));
         Word k[items];
         Tile::template load<false>(ranges, place, t, k, keys);
         team.team_barrier();
@@ -337,7 +321,6 @@ struct SegmentSort {
     window_begin = memory.take<index_t>(merges ? tiles : 0);
     window_end = memory.take<index_t>(merges ? tiles : 0);
     parts = memory.take<WindowPart>(merges ? first_part(passes()) : 0);
-    splits = memory.take<index_t>(merges ? most_parts(0) : 0);
   }
 
   void run(const Space& exec) const {
@@ -349,8 +332,7 @@ struct SegmentSort {
     Kokkos::parallel_for("tessera::segmented_sort::windows", Range<Space>(exec, 1, tiles), ListWindows{*this});
     const index_t at_once = std::max<index_t>(1, static_cast<index_t>(exec.concurrency()) / threads);
     for (int pass = 0; pass < passes(); ++pass) {
-      const index_t most = most_parts(pass), league = std::min(most, at_once);
-      Kokkos::parallel_for("tessera::segmented_sort::splits", Range<Space>(exec, 0, most), FindSplits{*this, pass});
+      const index_t league = std::min(most_parts(pass), at_once);
       Kokkos::parallel_for("tessera::segmented_sort::merge", Policy(exec, league, threads).set_scratch_size(0, scratch),
                            MergeWindows{*this, pass});
       Kokkos::parallel_for("tessera::segmented_sort::back", Policy(exec, league, threads).set_scratch_size(0, scratch),

@@ -22,10 +22,13 @@ struct CublasProduct {
   };
   Element in = Element::real64, out = Element::real64;
   Matrix a, b, c;
+  Precision precision = Precision::full;
 };
 
 /// Whether cuBLAS takes the strides: unit stride in one dimension of each matrix, conjugation only with a transpose.
 Verdict cublas_can_run(const CublasProduct& product);
+/// "tf32" or "bf16" where operands of fp32 may be, and are, rounded to that; else nothing.
+std::string cublas_configuration(const CublasProduct& product);
 /// alpha and beta are of the accumulator's type, on the host or on the device as their flags say.
 void cublas_run(const CublasProduct& product, const Kokkos::Cuda& exec, const void* alpha, bool alpha_on_host,
                 const void* beta, bool beta_on_host);
@@ -51,8 +54,8 @@ struct GemmCublas {
     return cublas_can_run(product(p));
   }
   template <class Types>
-  static std::string configuration(const GemmProblem<Types>&, const DeviceInfo&) {
-    return {};
+  static std::string configuration(const GemmProblem<Types>& p, const DeviceInfo&) {
+    return cublas_configuration(product(p));
   }
   template <class Types>
   static std::size_t workspace_bytes(const GemmProblem<Types>&) {
@@ -82,7 +85,12 @@ struct GemmCublas {
   }
   template <class Types>
   static CublasProduct product(const GemmProblem<Types>& p) {
-    return {element<typename Types::in>(), element<typename Types::out>(), matrix(p.a), matrix(p.b), matrix(p.c)};
+    return {element<typename Types::in>(),
+            element<typename Types::out>(),
+            matrix(p.a),
+            matrix(p.b),
+            matrix(p.c),
+            p.precision};
   }
 };
 
