@@ -18,8 +18,9 @@ std::optional<sm80::HalfGemm> translate(const HalfProduct& p) {
   return g;
 }
 /// Machine code with clusters is for exactly 9.0.
+bool on_hopper(const DeviceInfo& device) { return device.major == 9 && device.minor == 0; }
 int splits_of(const sm80::HalfGemm& g, const DeviceInfo& device) {
-  return sm80::choose_splits(g, device.units, device.major == 9 && device.minor == 0);
+  return sm80::choose_splits(g, device.units, on_hopper(device));
 }
 
 }  // namespace
@@ -45,7 +46,7 @@ void half_sm80_run(const HalfProduct& product, const ScalarRef<float>& alpha, co
                    const DeviceInfo& device, void* stream) {
   sm80::HalfGemm g = translate(product).value();
   fill_scalars(g, alpha, beta);
-  require_started(sm80::launch(g, splits_of(g, device), stream), path);
+  require_started(sm80::launch(g, splits_of(g, device), on_hopper(device), stream), path);
 }
 
 }  // namespace tessera::backends

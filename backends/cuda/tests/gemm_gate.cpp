@@ -91,7 +91,7 @@ TEST_CASE("code for exactly 9.0 runs on 9.0 alone; on others the next path is na
     return select_provider<GemmTypes<bfloat16, bfloat16>, Space>("gemm", p, on, "gate test", "320", "",
                                                                  std::tuple<GemmHalfSm80, GemmCublas>());
   };
-  REQUIRE(small(device(9, 0)).path == "gemm[cuda:mma_half_sm80 64x64x64 split 2]");
+  REQUIRE(small(device(9, 0)).path == "gemm[cuda:mma_half_sm80 64x64x64 split 4]");
   for (const auto& [major, minor] : {std::pair(8, 0), std::pair(8, 9), std::pair(10, 0)})
     REQUIRE(small(device(major, minor)).path == "gemm[cuda:mma_half_sm80 64x64x64]");
   REQUIRE(small(device(7, 5)).path == "gemm[cuda:cublas]");

@@ -319,7 +319,7 @@ void check_mma(sm90a::Element in, sm90a::Element out, double rounding, const std
                     g.alpha = static_cast<float>(s.alpha);
                     g.beta = static_cast<float>(s.beta);
                     REQUIRE(sm80::refusal(g) == nullptr);
-                    REQUIRE(sm80::launch(g, splits, Space().cuda_stream()) == nullptr);
+                    REQUIRE(sm80::launch(g, splits, true, Space().cuda_stream()) == nullptr);
                   },
                   rounding) == 0);
       });

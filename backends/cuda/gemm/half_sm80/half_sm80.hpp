@@ -21,9 +21,9 @@ inline constexpr int most_splits = 8;
 /// Why the kernels cannot take the problem, or null.
 const char* refusal(const HalfGemm& problem);
 
-/// Blocks that share the K of each tile: as many as a device of `units` multiprocessors runs at once; 1 where it has no
-/// clusters.
-int choose_splits(const HalfGemm& problem, int units, bool has_clusters);
+/// Blocks that share the K of each tile: as many as a device of `units` multiprocessors runs at once; 1 where the code
+/// for exactly 9.0, which has clusters, does not run.
+int choose_splits(const HalfGemm& problem, int units, bool on_hopper);
 
 /// Whether the product is so small that the launch is most of its time: all blocks run at once and take few steps of
 /// K. Measured on an H200 against cuBLAS over 300 random shapes: 1.3 to 1.7 times as fast up to here in the geometric
@@ -31,6 +31,6 @@ int choose_splits(const HalfGemm& problem, int units, bool has_clusters);
 bool is_small(const HalfGemm& problem, int splits, int units);
 
 /// Enqueues the product on the stream (a cudaStream_t). Returns null, or what went wrong. Never allocates, never waits.
-const char* launch(const HalfGemm& problem, int splits, void* stream);
+const char* launch(const HalfGemm& problem, int splits, bool on_hopper, void* stream);
 
 }  // namespace tessera::cuda::sm80

@@ -64,7 +64,7 @@ struct Piece {
 
 /// Others come in words, a line a warp, so that a load meets one or two lines of the cache. A line that begins inside
 /// a word is shifted on its way to scratch; its last element is in a 33rd word, which lane r brings for line r of the
-/// warp. No word is read that has no element of the line.
+/// warp. Nothing behind a line is read.
 template <>
 struct Piece<false> {
   static constexpr int rows = 64 / (threads / 32);
@@ -93,14 +93,20 @@ struct Piece<false> {
     const Part part(from, line, inner, t / 32);
     const std::uint16_t* p = from.base + part.first * from.leading + inner;
     const auto word_at = [](const std::uint16_t* q) { return __ldg(reinterpret_cast<const std::uint32_t*>(q)); };
+    // where a line ends inside a word, that word may end behind the operand's memory: half of it is read
+    const auto piece_at = [&](const std::uint16_t* q, int halves) {
+      std::uint32_t w = 0;
+      if (halves >= 2) w = word_at(q);
+      if (halves == 1) w = __ldg(q);
+      return w;
+    };
     last = 0;
     if (lane < part.present && part.count == 64 && part.shift(lane) != 0) last = word_at(p + lane * from.leading + 63);
     p += 2 * lane;
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
       const int shift = part.shift(r);
-      word[r] = 0;
-      if (r < part.present && 2 * lane < part.count + shift) word[r] = word_at(p - shift);
+      word[r] = piece_at(p - shift, r < part.present ? part.count + shift - 2 * lane : 0);
       p += from.leading;
     }
   }
@@ -174,6 +180,10 @@ __device__ void finish(const Arguments& g, std::int64_t i, std::int64_t j, float
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+/// What came before in the stream may still run until here; what comes next may get ready.
+__device__ void meet_neighbours() {
+  asm volatile("griddepcontrol.wait;\ngriddepcontrol.launch_dependents;" ::: "memory");
+}
 __device__ void cluster_barrier() {
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
@@ -197,6 +207,9 @@ __global__ void __launch_bounds__(threads) gemm_half_sm80(const Arguments g) {
   const int split = static_cast<int>(blockIdx.x) % g.splits;
   const auto tile = static_cast<int>(blockIdx.x) / g.splits;
   const std::int64_t row = std::int64_t{tile / g.tiles_n} * 64, column = std::int64_t{tile % g.tiles_n} * 64;
+#if __CUDA_ARCH__ >= 900
+  meet_neighbours();
+#endif
   const float alpha = g.alpha_pointer != nullptr ? *g.alpha_pointer : g.alpha;
   const float beta = g.beta_pointer != nullptr ? *g.beta_pointer : g.beta;
   const int steps = alpha == 0 ? 0 : static_cast<int>((g.k + 63) / 64);

@@ -7,12 +7,15 @@
 namespace tessera::cuda::sm80 {
 
 /// One for each type of A and B, in a source of its own.
-const char* launch_bf16(const Arguments& arguments, bool a_m_major, bool b_n_major, unsigned blocks, void* stream);
-const char* launch_fp16(const Arguments& arguments, bool a_m_major, bool b_n_major, unsigned blocks, void* stream);
+const char* launch_bf16(const Arguments& arguments, bool a_m_major, bool b_n_major, unsigned blocks, bool for_hopper,
+                        void* stream);
+const char* launch_fp16(const Arguments& arguments, bool a_m_major, bool b_n_major, unsigned blocks, bool for_hopper,
+                        void* stream);
 
 namespace {
 template <class In>
-const char* launch_kernel(const Arguments& arguments, bool a_m_major, bool b_n_major, unsigned blocks, void* stream) {
+const char* launch_kernel(const Arguments& arguments, bool a_m_major, bool b_n_major, unsigned blocks, bool for_hopper,
+                          void* stream) {
   using Kernel = void (*)(Arguments);
   static constexpr Kernel kernels[2][2][2] = {
       {{gemm_half_sm80<In, false, false, false>, gemm_half_sm80<In, false, false, true>},
@@ -28,11 +31,13 @@ const char* launch_kernel(const Arguments& arguments, bool a_m_major, bool b_n_m
   config.gridDim = dim3(blocks);
   config.blockDim = dim3(threads);
   config.stream = static_cast<cudaStream_t>(stream);
-  cudaLaunchAttribute cluster = {};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim = {static_cast<unsigned>(arguments.splits), 1, 1};
-  config.attrs = &cluster;
-  config.numAttrs = arguments.splits > 1 ? 1 : 0;
+  cudaLaunchAttribute attributes[2] = {};
+  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[0].val.programmaticStreamSerializationAllowed = 1;
+  attributes[1].id = cudaLaunchAttributeClusterDimension;
+  attributes[1].val.clusterDim = {static_cast<unsigned>(arguments.splits), 1, 1};
+  config.attrs = attributes;
+  config.numAttrs = !for_hopper ? 0 : arguments.splits > 1 ? 2 : 1;
   const cudaError_t status =
       cudaLaunchKernelEx(&config, kernels[a_m_major ? 1 : 0][b_n_major ? 1 : 0][aligned ? 1 : 0], arguments);
   return status == cudaSuccess ? nullptr : cudaGetErrorString(status);

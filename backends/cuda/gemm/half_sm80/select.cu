@@ -16,18 +16,19 @@ const char* refusal(const HalfGemm& p) {
   return nullptr;
 }
 
-int choose_splits(const HalfGemm& p, int units, bool has_clusters) {
-  if (!has_clusters || steps(p) < 4) return 1;  // a cluster costs about two steps
+int choose_splits(const HalfGemm& p, int units, bool on_hopper) {
+  if (!on_hopper || steps(p) < 4) return 1;  // a cluster costs about two steps
   int splits = 1;
   while (splits < most_splits && tiles(p) * splits * 2 <= units && steps(p) >= 2 * splits) splits *= 2;
   return splits;
 }
 
 bool is_small(const HalfGemm& p, int splits, int units) {
+  if ((p.m == 1 || p.n == 1) && p.k > 256) return false;  // a matrix by a vector, which is no work for tiles
   return tiles(p) * splits <= units && (steps(p) + splits - 1) / splits <= 5;
 }
 
-const char* launch(const HalfGemm& p, int splits, void* stream) {
+const char* launch(const HalfGemm& p, int splits, bool on_hopper, void* stream) {
   Arguments g = {};
   g.a = p.a;
   g.b = p.b;
@@ -46,8 +47,8 @@ const char* launch(const HalfGemm& p, int splits, void* stream) {
   g.splits = splits;
   g.d_is_fp32 = p.out == Element::fp32;
   const auto blocks = static_cast<unsigned>(tiles(p) * splits);
-  return p.in == Element::bf16 ? launch_bf16(g, p.a_mn_major, p.b_mn_major, blocks, stream)
-                               : launch_fp16(g, p.a_mn_major, p.b_mn_major, blocks, stream);
+  return p.in == Element::bf16 ? launch_bf16(g, p.a_mn_major, p.b_mn_major, blocks, on_hopper, stream)
+                               : launch_fp16(g, p.a_mn_major, p.b_mn_major, blocks, on_hopper, stream);
 }
 
 }  // namespace tessera::cuda::sm80
