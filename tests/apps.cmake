@@ -114,7 +114,7 @@ tessera_app_test(gemm.table APP gemm OPTIONS --table --repetitions 2 EXIT 0 STDE
                  JSON verified=ON JSON_HAS results.table.9.gflop_per_s)
 
 # The bench: one real case, stored results, and what it refuses. Its reports are tested in bench_report.cpp.
-set(stored "${PROJECT_SOURCE_DIR}/docs/results/h200-2026-11-30.json")
+set(stored "${PROJECT_SOURCE_DIR}/docs/results/h200-2026-12-01.json")
 tessera_app_test(bench.help APP bench OPTIONS --help EXIT 0
                  STDOUT "--filter.*--set.*--list.*--from.*--json.*--csv.*--html.*--markdown.*--compare.*Examples:.*130")
 tessera_app_test(bench.list APP bench OPTIONS --list --set full --filter "dot fp64" EXIT 0 STDOUT "^dot fp64 n=")

@@ -25,7 +25,7 @@ int choose_splits(const HalfGemm& p, int units, bool on_hopper) {
 
 bool is_small(const HalfGemm& p, int splits, int units) {
   if ((p.m == 1 || p.n == 1) && p.k > 256) return false;  // a matrix by a vector, which is no work for tiles
-  return tiles(p) * splits <= units && (steps(p) + splits - 1) / splits <= 5;
+  return tiles(p) * splits <= units && (steps(p) + splits - 1) / splits <= 3;
 }
 
 const char* launch(const HalfGemm& p, int splits, bool on_hopper, void* stream) {
