@@ -238,6 +238,24 @@ TEST_CASE("fp32 from bf16 terms on Hopper: configurations, strides, edges, guard
 
 namespace {
 
+/// The kernels' problem of 16-bit floats on these matrices.
+template <class T, class Out>
+void set_operands(sm90a::HalfGemm& g, const Setup& s, const Wrong<T, Out>& w, index_t lda, index_t ldb) {
+  g.m = s.m;
+  g.n = s.n;
+  g.k = s.k;
+  g.a = w.a.data() + s.pad;
+  g.lda = lda;
+  g.a_mn_major = s.a_transposed;
+  g.b = w.b.data() + s.pad;
+  g.ldb = ldb;
+  g.b_mn_major = !s.b_transposed;
+  g.d = w.after.data() + s.pad;
+  g.ldd = w.ldd;
+  g.alpha = static_cast<float>(s.alpha);
+  g.beta = static_cast<float>(s.beta);
+}
+
 /// Every configuration of the 16-bit kernels, into rows and, where it can, into columns.
 template <class T, class Out>
 void check_half(sm90a::Element in, sm90a::Element out, double rounding, const std::vector<index_t>& edges) {
@@ -255,18 +273,7 @@ void check_half(sm90a::Element in, sm90a::Element out, double rounding, const st
         CHECK(wrong<T, Out>(
                   s, 0x1p-24,
                   [&](const Wrong<T, Out>& w, index_t lda, index_t ldb) {
-                    g.m = s.m;
-                    g.n = s.n;
-                    g.a = w.a.data() + s.pad;
-                    g.lda = lda;
-                    g.a_mn_major = s.a_transposed;
-                    g.b = w.b.data() + s.pad;
-                    g.ldb = ldb;
-                    g.b_mn_major = !s.b_transposed;
-                    g.d = w.after.data() + s.pad;
-                    g.ldd = w.ldd;
-                    g.alpha = static_cast<float>(s.alpha);
-                    g.beta = static_cast<float>(s.beta);
+                    set_operands(g, s, w, lda, ldb);
                     if (columns) tessera::backends::transpose_product(g);
                     REQUIRE(sm90a::refusal(g) == nullptr);
                     REQUIRE(sm90a::launch(g, configuration, 132, Space().cuda_stream()) == nullptr);
@@ -305,19 +312,7 @@ void check_mma(sm90a::Element in, sm90a::Element out, double rounding, const std
                     sm80::HalfGemm g;
                     g.in = in;
                     g.out = out;
-                    g.m = s.m;
-                    g.n = s.n;
-                    g.k = s.k;
-                    g.a = w.a.data() + s.pad;
-                    g.lda = lda;
-                    g.a_mn_major = s.a_transposed;
-                    g.b = w.b.data() + s.pad;
-                    g.ldb = ldb;
-                    g.b_mn_major = !s.b_transposed;
-                    g.d = w.after.data() + s.pad;
-                    g.ldd = w.ldd;
-                    g.alpha = static_cast<float>(s.alpha);
-                    g.beta = static_cast<float>(s.beta);
+                    set_operands(g, s, w, lda, ldb);
                     REQUIRE(sm80::refusal(g) == nullptr);
                     REQUIRE(sm80::launch(g, splits, true, Space().cuda_stream()) == nullptr);
                   },
