@@ -346,6 +346,16 @@ TEST_CASE("max_error chooses the fastest precision whose bound keeps it, and say
       }
     CHECK(worst <= allowed);
   }
+  // the same lengths wherever the elements lie
+  const Kokkos::View<float**, Kokkos::LayoutRight, Space> a_rows("a", m, k);
+  const Kokkos::View<float**, Kokkos::LayoutLeft, Space> b_columns("b", k, n);
+  Kokkos::deep_copy(a_rows, a);
+  Kokkos::deep_copy(b_columns, b);
+  const double just = tessera::gemm_error_bound(Precision::tf32, k) * norms;
+  CHECK(tessera::plan_gemm(exec, a_rows, b_columns, c, {.max_error = just * (1 + 1e-9)}).precision() ==
+        Precision::tf32);
+  CHECK(tessera::plan_gemm(exec, a_rows, b_columns, c, {.max_error = just * (1 - 1e-9)}).precision() ==
+        Precision::fp32_bf16x3);
   const auto rest = [&](const tessera::GemmOptions& options) {
     return message_of([&] { (void)tessera::plan_gemm(exec, a, b, c, options); });
   };

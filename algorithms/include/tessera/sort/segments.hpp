@@ -54,10 +54,16 @@ struct SegmentEdges {
     return low;
   }
   [[nodiscard]] TESSERA_INLINE_FUNCTION index_t begin(index_t segment) const {
-    return segment == 0 ? 0 : static_cast<index_t>(offsets(segment - 1));
+    return segment == 0 ? 0 : inside(static_cast<index_t>(offsets(segment - 1)));
   }
   [[nodiscard]] TESSERA_INLINE_FUNCTION index_t end(index_t segment) const {
-    return segment == offsets.extents[0] ? n : static_cast<index_t>(offsets(segment));
+    return segment == offsets.extents[0] ? n : inside(static_cast<index_t>(offsets(segment)));
+  }
+
+ private:
+  /// Offsets that are none must not lead out of the keys.
+  [[nodiscard]] TESSERA_INLINE_FUNCTION index_t inside(index_t position) const {
+    return position < 0 ? 0 : position < n ? position : n;
   }
 };
 
@@ -226,7 +232,7 @@ struct SegmentSort {
       const int pass = pass_of(b);
       const index_t boundary = b * tile, run = index_t{tile} << pass, segment = sort.segment_of_tile[b];
       const index_t from = sort.edges.begin(segment), to = sort.edges.end(segment);
-      if (from == boundary) return;
+      if (from >= boundary || to <= boundary) return;
       const index_t begin = from > boundary - run ? from : boundary - run;
       const index_t end = to < boundary + run ? to : boundary + run;
       sort.window_begin[b] = begin;
