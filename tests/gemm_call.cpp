@@ -367,6 +367,22 @@ TEST_CASE("max_error chooses the fastest precision whose bound keeps it, and say
   const Kokkos::View<double**, Space> d("d", 4, 4), e("e", 4, 4);
   CHECK_THAT(message_of([&] { (void)tessera::plan_gemm(exec, d, d, e, {.max_error = 1}); }),
              ContainsSubstring("fp32 operands alone"));
+  // alpha = 0 reads neither operand, so that nothing is asked of them
+  Kokkos::deep_copy(c, std::nanf(""));
+  tessera::gemm(exec, 0.0F, a, b, 0.0F, c, {.max_error = 1e-30});
+  CHECK(on_host(c)(0, 0) == 0);
+  // the ends of the range: what may overflow is refused, what underflows counts
+  const Kokkos::View<float**, Space> one("one", 1, 1), two("two", 1, 1), product("product", 1, 1);
+  const auto chosen = [&](float x, float y, double allowed) {
+    Kokkos::deep_copy(one, x);
+    Kokkos::deep_copy(two, y);
+    return tessera::plan_gemm(exec, one, two, product, {.max_error = allowed}).precision();
+  };
+  CHECK_THAT(message_of([&] { (void)chosen(3e38F, 2.0F, 1e37); }), ContainsSubstring("beyond the range of fp32"));
+  CHECK_THAT(message_of([&] { (void)chosen(1e-30F, 1e-20F, 1e-55); }), ContainsSubstring("the bound of full fp32"));
+  CHECK(chosen(1e-40F, 1e38F, 1e-6) == Precision::full);
+  CHECK(chosen(3.4e38F, 1e-38F, 0.1) == Precision::full);
+  CHECK(chosen(1.5F, 2.5F, 0.1) == Precision::bf16);
   // nothing is promised of infinities: they are as fp32 has them
   ha(3, 5) = INFINITY;
   Kokkos::deep_copy(a, ha);

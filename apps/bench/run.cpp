@@ -127,7 +127,7 @@ Ran run(const Plan& plan, char** argv, const std::function<void(const std::strin
   const std::vector<const Case*> chosen = chosen_by(plan);
   if (chosen.empty())
     throw Error("tessera-bench", "no case of the " + plan.set + " set matches --filter",
-                "--list --set full shows every case", "Take other words, or --set full");
+                "--list --set full shows every case but the sweep's, --list --set sweep those", "Take other words");
   int kokkos_argc = 1;
   const ScopeGuard guard(kokkos_argc, argv);
   catch_signals();

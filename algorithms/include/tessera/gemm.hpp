@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <source_location>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tessera/core/overlap.hpp>
@@ -17,8 +18,8 @@ namespace detail {
 /// What is compiled once for each pair of element types and space; defined in gemm/any_type.hpp.
 template <class Types, class Space>
 struct GemmEntry {
-  /// The largest 2-norm of a row of A times that of a column of B; waits for it.
-  static double largest_norms(const Space& exec, const GemmProblem<Types>& problem);
+  /// The largest 2-norms of a row of A and of a column of B; waits for them.
+  static std::pair<double, double> largest_norms(const Space& exec, const GemmProblem<Types>& problem);
   static const Selection& select(const Space& exec, const GemmProblem<Types>& problem, std::string_view path,
                                  const std::source_location& where);
   static std::size_t workspace_bytes(const Selection& selection, const GemmProblem<Types>& problem);
@@ -85,8 +86,9 @@ GemmProblem<Types> gemm_problem(const Space& exec, const A& a, const B& b, const
   return p;
 }
 
-/// The fastest precision whose bound times `norms` is at most `max_error`; full where norms are not finite.
-Precision precision_within(double max_error, double norms, index_t k, const std::source_location& where);
+/// The fastest precision that keeps `max_error` with operands of these largest norms; full where they are not finite.
+Precision precision_within(double max_error, std::pair<double, double> norms, index_t k,
+                           const std::source_location& where);
 /// Throws unless max_error is 0, or may be asked of operands of these kinds with this precision.
 void check_max_error(double max_error, Precision precision, bool is_float, const std::source_location& where);
 
@@ -241,9 +243,11 @@ void gemm(const Space& exec, const Alpha& alpha, const A& a, const B& b, const B
   using Types = GemmTypes<value_t<A>, value_t<C>>;
   using Entry = detail::GemmEntry<Types, Space>;
   auto problem = detail::gemm_problem<Types>(exec, a, b, c, options.epilogue, options.precision, where);
-  detail::settle_precision(exec, problem, options, where);
   problem.alpha = scalar_ref<typename Types::accumulator>(alpha);
   problem.beta = scalar_ref<typename Types::accumulator>(beta);
+  // A and B are not read where alpha is 0
+  if (!problem.alpha.on_host() || problem.alpha.value != typename Types::accumulator{})
+    detail::settle_precision(exec, problem, options, where);
   const Selection& selection = Entry::select(exec, problem, options.path, where);
   const std::size_t bytes = Entry::workspace_bytes(selection, problem);
   require(bytes == 0, [&] {

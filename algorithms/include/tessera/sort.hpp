@@ -234,6 +234,10 @@ void segmented_sort(const Space& exec, const KI& keys_in, const OV& offsets, con
   problem.sort = detail::sort_problem(function, const_ref(keys_in), ref(keys_out), options, where);
   problem.offsets = as_words<const Offset>(const_ref(offsets));
   detail::check_sort_offsets(problem.offsets.extents[0], where);
+  require(options.path.empty() || options.path == "portable", [&] {
+    return Error(function, "there is no path '" + options.path + "'", "segments have the path portable alone",
+                 "Leave the option out", where);
+  });
   detail::refuse_overlap(function, "keys", detail::box(ref(keys_out)), "offsets", detail::box(problem.offsets), where);
   if (problem.sort.n() > 0) detail::SortEntry<Key, Space>::run_segments(exec, problem);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <string>
 
 #include <tessera/gemm.hpp>
@@ -13,7 +14,7 @@ double gemm_error_bound(Precision precision, index_t k) {
     const double sum = roundings * u;
     return sum < 0.5 ? sum / (1 - sum) : 2 * sum;
   };
-  const auto sums = static_cast<double>(k);
+  const auto sums = static_cast<double>(k > 0 ? k : 0);
   constexpr double second_order = 1.01;
   switch (precision) {
     case Precision::full:
@@ -58,17 +59,32 @@ void check_max_error(double max_error, Precision precision, bool is_float, const
   });
 }
 
-Precision precision_within(double max_error, double norms, index_t k, const std::source_location& where) {
+Precision precision_within(double max_error, std::pair<double, double> norms, index_t k,
+                           const std::source_location& where) {
+  const auto [a, b] = norms;
   // nothing is known of sums of infinities
-  if (!std::isfinite(norms)) return Precision::full;
-  // in the order of their rates on tensor cores
-  for (const Precision p :
-       {Precision::bf16, Precision::tf32, Precision::fp32_bf16x3, Precision::fp32_bf16x6, Precision::full})
-    if (gemm_error_bound(p, k) * norms <= max_error) return p;
-  throw Error(
-      function, "max_error is " + short_text(max_error),
-      "with these operands the bound of full fp32 is " + short_text(gemm_error_bound(Precision::full, k) * norms),
-      "Allow as much, or convert the operands to double", where);
+  if (!std::isfinite(a) || !std::isfinite(b)) return Precision::full;
+  require(a * b < std::numeric_limits<float>::max(), [&] {
+    return Error(function, "max_error was given, and elements of A B may be beyond the range of fp32",
+                 "a row of A is " + short_text(a) + " long and a column of B " + short_text(b),
+                 "Scale the operands, or convert them to double", where);
+  });
+  const auto sums = static_cast<double>(k);
+  const auto bound = [&](Precision p) {
+    const double small_operands = p == Precision::full ? 0 : sums * 0x1p-126 * (a + b);
+    return gemm_error_bound(p, k) * a * b + sums * 0x1p-149 + small_operands;
+  };
+  // in the order of their rates on tensor cores; the largest numbers would be rounded to infinity
+  const bool rounds = a < 0x1p126 && b < 0x1p126;
+  if (rounds)
+    for (const Precision p : {Precision::bf16, Precision::tf32, Precision::fp32_bf16x3, Precision::fp32_bf16x6})
+      if (bound(p) <= max_error) return p;
+  require(bound(Precision::full) <= max_error, [&] {
+    return Error(function, "max_error is " + short_text(max_error),
+                 "with these operands the bound of full fp32 is " + short_text(bound(Precision::full)),
+                 "Allow as much, or convert the operands to double", where);
+  });
+  return Precision::full;
 }
 
 void check_gemm_shapes(const Box& a, const Box& b, const Box& c, const std::source_location& where) {

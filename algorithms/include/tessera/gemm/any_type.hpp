@@ -8,6 +8,7 @@
 #include <string>
 #include <tuple>
 #include <typeinfo>
+#include <utility>
 
 #include <tessera/backends/enabled.hpp>
 #include <tessera/core/instance_lock.hpp>
@@ -258,14 +259,14 @@ double largest_square(const Space& exec, const T* x, index_t lines, index_t line
 }
 
 template <class Types, class Space>
-double GemmEntry<Types, Space>::largest_norms(const Space& exec, const GemmProblem<Types>& p) {
+std::pair<double, double> GemmEntry<Types, Space>::largest_norms(const Space& exec, const GemmProblem<Types>& p) {
   if constexpr (std::is_same_v<typename Types::in, float>) {
     const Region region("tessera::gemm::norms");
     const auto lock = lock_instance(exec);
-    return std::sqrt(largest_square(exec, p.a.pointer, p.m(), p.a.strides[0], p.k(), p.a.strides[1]) *
-                     largest_square(exec, p.b.pointer, p.n(), p.b.strides[1], p.k(), p.b.strides[0]));
+    return {std::sqrt(largest_square(exec, p.a.pointer, p.m(), p.a.strides[0], p.k(), p.a.strides[1])),
+            std::sqrt(largest_square(exec, p.b.pointer, p.n(), p.b.strides[1], p.k(), p.b.strides[0]))};
   } else {
-    return 0;
+    return {};
   }
 }
 

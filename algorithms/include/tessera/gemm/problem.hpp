@@ -71,9 +71,10 @@ struct GemmEpilogue {
 struct GemmOptions {
   Precision precision = Precision::full;
   /// Above 0: has the precision chosen, of fp32 products: the one whose products are fastest where tensor cores have
-  /// it, and whose bound (gemm_error_bound) keeps every element of A B within so much of the exact one, absolutely.
-  /// Lengths of A's rows and of B's columns enter the bound: they are measured, so that A and B are read and waited
-  /// for.
+  /// it, and whose bound (gemm_error_bound) keeps every element of A B, before alpha and the epilogue, within so much
+  /// of the exact one, absolutely. Norms of A's rows and of B's columns enter the bound: they are measured, so that A
+  /// and B are read and waited for, and a plan keeps its promise for operands no longer than those. With an infinity or
+  /// NaN anywhere it is full, and nothing is promised.
   double max_error = 0;
   GemmEpilogue epilogue{};
   std::string_view path{};  ///< forces a path by name ("portable", "openmp:cblas"); empty: TESSERA_GEMM, else chosen

@@ -265,13 +265,15 @@ void sort_segments_on_host(const Space& exec, const SegmentedSortProblem<Key, Of
   const auto offset = [&](index_t s) {  // of segment s; segment 0 lies before the first offset
     return s == 0 ? index_t{0} : s > count ? n : static_cast<index_t>(p.offsets(s - 1));
   };
-  for (index_t s = 0; s <= count; ++s)
-    require(offset(s) <= offset(s + 1) && offset(s) >= 0 && offset(s) <= n, [&] {
-      return Error(
-          "tessera::segmented_sort",
-          "offsets " + std::to_string(offset(s)) + " and " + std::to_string(offset(s + 1)) + " follow one another",
-          "offsets rise from 0 to the number of keys, " + std::to_string(n));
+  for (index_t s = 0; s < count; ++s) {
+    const index_t here = offset(s + 1), before = offset(s);
+    require(here >= before && here <= n, [&] {
+      return Error("tessera::segmented_sort", "offsets(" + std::to_string(s) + ") is " + std::to_string(here),
+                   "offsets rise: from " + std::to_string(before) + " at this place to at most " + std::to_string(n) +
+                       ", the number of keys",
+                   "Sort them first");
     });
+  }
   const bool strided = p.sort.keys_in.strides[0] != 1 || p.sort.keys_out.strides[0] != 1;
   const index_t threads = Sort::workers(n, static_cast<index_t>(exec.concurrency()));
   const index_t longest = threads > 1 ? n / (2 * threads) : n;

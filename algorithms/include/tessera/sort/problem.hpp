@@ -22,7 +22,8 @@ struct SortWorkspace {
 struct SortOptions {
   Order order = Order::ascending;  ///< descending: the exact reverse order, equal keys still as they came
   int first_bit = 0;               ///< keys are told apart by bits [first_bit, last_bit) of their ordered form alone:
-  int last_bit = -1;               ///< the key, signed keys and floats mapped to unsigned numbers; -1: to the end
+  int last_bit = -1;               ///< the key, signed keys and floats mapped to unsigned numbers (KeyOrder); -1: to
+                                   ///< the end
   std::string path = {};           ///< forces a path by name ("portable"); empty: TESSERA_SORT, else free choice
 };
 
