@@ -61,7 +61,7 @@ void check_max_error(double max_error, Precision precision, bool is_float, const
 
 Precision precision_within(double max_error, std::pair<double, double> norms, index_t k,
                            const std::source_location& where) {
-  const auto [a, b] = norms;
+  const double a = norms.first, b = norms.second;
   // nothing is known of sums of infinities
   if (!std::isfinite(a) || !std::isfinite(b)) return Precision::full;
   require(a * b < std::numeric_limits<float>::max(), [&] {
