@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// spills allowed: a word of one kernel as compiled for 8.0, written once a step; compiled for 9.0 none spills
 #include "launch.cuh"
 
 namespace tessera::cuda::sm80 {

@@ -92,16 +92,15 @@ struct Piece<false> {
     const int lane = t % 32;
     const Part part(from, line, inner, t / 32);
     const std::uint16_t* p = from.base + part.first * from.leading + inner;
-    const auto word_at = [](const std::uint16_t* q) { return __ldg(reinterpret_cast<const std::uint32_t*>(q)); };
     // where a line ends inside a word, that word may end behind the operand's memory: half of it is read
     const auto piece_at = [&](const std::uint16_t* q, int halves) {
       std::uint32_t w = 0;
-      if (halves >= 2) w = word_at(q);
+      if (halves >= 2) w = __ldg(reinterpret_cast<const std::uint32_t*>(q));
       if (halves == 1) w = __ldg(q);
       return w;
     };
     last = 0;
-    if (lane < part.present && part.count == 64 && part.shift(lane) != 0) last = word_at(p + lane * from.leading + 63);
+    if (lane < part.present && part.count == 64 && part.shift(lane) != 0) last = __ldg(p + lane * from.leading + 63);
     p += 2 * lane;
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
