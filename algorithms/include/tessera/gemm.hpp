@@ -108,7 +108,8 @@ void settle_precision(const Space& exec, GemmProblem<Types>& problem, const Gemm
 /// How far an element of the product of fp32 operands may be from the exact sum, in units of the 2-norm of A's row
 /// times that of B's column: the rounding of the operands to what is multiplied, of both, and of K sums in fp32 whose
 /// last bits may be cut. Rigorous, so far above what random operands show. Higham, Accuracy and Stability (2002),
-/// section 3.5. Operands of an element below 2^-100 in magnitude may add 2^-130 for each.
+/// section 3.5. For what underflows max_error adds K 2^-149, and where operands are rounded K 2^-126 times the sum of
+/// both norms.
 [[nodiscard]] double gemm_error_bound(Precision precision, index_t k);
 
 /// What gemm() and plan_gemm() take: C of rank 2 that may be written, A and B of rank 2 and one element type, all in
@@ -230,9 +231,8 @@ template <ExecutionSpace Space, class A, class B, class C>
 /// \param beta     as alpha
 /// \param c        M x N, shares no element with A or B (disjoint parts of one allocation are fine)
 /// \param options  precision asked for or the error allowed, an epilogue, a path to force
-/// \throws Error   where extents do not fit, C overlaps another operand, a forced path cannot run, or no precision
-/// keeps
-///                 within max_error
+/// \throws Error   where extents do not fit, C overlaps another operand, a forced path cannot run, or max_error
+///                 is kept by no precision
 /// Error per element: at most c K eps (|A||B|) of the accumulator, and the rounding to C's type.
 /// Source: BLAS level 3.
 template <ExecutionSpace Space, class A, class B, class C, ScalarFor<accumulator_t<value_t<A>>, Space> Alpha,

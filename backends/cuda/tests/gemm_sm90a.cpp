@@ -172,6 +172,24 @@ void for_setups(const std::vector<index_t>& edges, const F& f) {
   }
 }
 
+/// A kernel's problem on these matrices, each with unit stride in one dimension.
+template <class Gemm, class T, class Out>
+void set_operands(Gemm& g, const Setup& s, const Wrong<T, Out>& w, index_t lda, index_t ldb) {
+  g.m = s.m;
+  g.n = s.n;
+  g.k = s.k;
+  g.a = w.a.data() + s.pad;
+  g.lda = lda;
+  g.a_mn_major = s.a_transposed;
+  g.b = w.b.data() + s.pad;
+  g.ldb = ldb;
+  g.b_mn_major = !s.b_transposed;
+  g.d = w.after.data() + s.pad;
+  g.ldd = w.ldd;
+  g.alpha = static_cast<decltype(g.alpha)>(s.alpha);
+  g.beta = static_cast<decltype(g.beta)>(s.beta);
+}
+
 }  // namespace
 
 TEST_CASE("fp64 on Hopper's tensor cores: configurations, majors, edges, guard bands", "[gemm_sm90a]") {
@@ -181,19 +199,7 @@ TEST_CASE("fp64 on Hopper's tensor cores: configurations, majors, edges, guard b
       INFO(sm90a::double_configuration_name(configuration) << ": " << text(s));
       CHECK(wrong<double>(s, 0x1p-53, [&](const Wrong<double>& w, index_t lda, index_t ldb) {
               sm90a::DoubleGemm g;
-              g.m = s.m;
-              g.n = s.n;
-              g.k = s.k;
-              g.a = w.a.data() + s.pad;
-              g.lda = lda;
-              g.a_mn_major = s.a_transposed;
-              g.b = w.b.data() + s.pad;
-              g.ldb = ldb;
-              g.b_mn_major = !s.b_transposed;
-              g.d = w.after.data() + s.pad;
-              g.ldd = w.ldd;
-              g.alpha = s.alpha;
-              g.beta = s.beta;
+              set_operands(g, s, w, lda, ldb);
               REQUIRE(sm90a::double_refusal(g) == nullptr);
               REQUIRE(sm90a::double_launch(g, configuration, 132, Space().cuda_stream()) == nullptr);
             }) == 0);
@@ -237,24 +243,6 @@ TEST_CASE("fp32 from bf16 terms on Hopper: configurations, strides, edges, guard
 }
 
 namespace {
-
-/// The kernels' problem of 16-bit floats on these matrices.
-template <class T, class Out>
-void set_operands(sm90a::HalfGemm& g, const Setup& s, const Wrong<T, Out>& w, index_t lda, index_t ldb) {
-  g.m = s.m;
-  g.n = s.n;
-  g.k = s.k;
-  g.a = w.a.data() + s.pad;
-  g.lda = lda;
-  g.a_mn_major = s.a_transposed;
-  g.b = w.b.data() + s.pad;
-  g.ldb = ldb;
-  g.b_mn_major = !s.b_transposed;
-  g.d = w.after.data() + s.pad;
-  g.ldd = w.ldd;
-  g.alpha = static_cast<float>(s.alpha);
-  g.beta = static_cast<float>(s.beta);
-}
 
 /// Every configuration of the 16-bit kernels, into rows and, where it can, into columns.
 template <class T, class Out>
