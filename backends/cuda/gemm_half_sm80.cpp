@@ -32,7 +32,7 @@ Verdict half_sm80_can_run(const HalfProduct& product, const DeviceInfo& device) 
   const auto g = translate(product);
   if (!g) return Verdict::no("an operand has unit stride in neither dimension");
   if (const char* const why = sm80::refusal(*g)) return Verdict::no(why);
-  if (!sm80::is_small(*g, splits_of(*g, device), device.units))
+  if (!product.by_name && !sm80::is_small(*g, splits_of(*g, device), device.units))
     return Verdict::no("so large a product: the vendor's library was measured faster");
   return Verdict::yes();
 }

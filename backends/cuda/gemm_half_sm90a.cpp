@@ -22,13 +22,31 @@ std::optional<HalfGemm> translate(const HalfProduct& p) {
 }
 
 /// Whether operands that the copy engine cannot read are copied first: where a plan has a workspace and the product is
-/// so large that the copies weigh little against what the vendor's library loses on such operands.
-bool realigned(const HalfGemm& g, bool planned) {
+/// so large that the copies weigh little against what the vendor's library loses on such operands, or this path was
+/// asked for.
+bool realigned(const HalfGemm& g, const HalfProduct& product) {
   // of a flat or a skinny product the copies cost as much as what they save
   const bool large = static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k) >= 0x1p30 &&
                      std::min(g.m, g.n) > 64 && g.k >= 256;
-  if (!planned || !large || cuda::sm90a::realign_bytes(g) == 0) return false;
+  if (!product.planned || !(large || product.by_name) || cuda::sm90a::realign_bytes(g) == 0) return false;
   return cuda::sm90a::refusal(cuda::sm90a::after_realign(g)) == nullptr;  // nothing else may stand against it
+}
+
+/// As run() hands it to the kernels: with the copies.
+HalfGemm as_it_runs(const HalfGemm& g, const HalfProduct& product) {
+  return realigned(g, product) ? cuda::sm90a::after_realign(g) : g;
+}
+
+/// The one that was chosen for products of this signature. A residual may lie otherwise than that one's.
+int configuration_of(const HalfGemm& runs, const HalfProduct& product, const DeviceInfo& device) {
+  const int c = product.configuration;
+  return c >= 0 && cuda::sm90a::configuration_fits(runs, c) ? c : cuda::sm90a::choose_configuration(runs, device.units);
+}
+
+std::string name_of(const HalfGemm& g, int configuration, bool copied) {
+  std::string name = cuda::sm90a::configuration_name(configuration);
+  if (g.d_column_major) name += " swapped";
+  return copied ? "copied " + name : name;
 }
 
 constexpr const char* path = "cuda:wgmma_half_sm90a";
@@ -40,9 +58,9 @@ Verdict half_sm90a_can_run(const HalfProduct& product, const DeviceInfo& device)
   const auto g = translate(product);
   if (!g) return Verdict::no("an operand has unit stride in neither dimension");
   const char* const why = cuda::sm90a::refusal(*g);
-  if (why != nullptr && !realigned(*g, product.planned)) return Verdict::no(in_callers_names(why, *g, product.a));
+  if (why != nullptr && !realigned(*g, product)) return Verdict::no(in_callers_names(why, *g, product.a));
   // the epilogue costs less here than a pass of its own behind any other path
-  if (product.epilogue.any) return Verdict::yes();
+  if (product.epilogue.any || product.by_name) return Verdict::yes();
   // measured against cuBLAS on an H200
   const auto elements = [](index_t rows, index_t columns) {
     return static_cast<double>(rows) * static_cast<double>(columns);
@@ -65,18 +83,26 @@ Verdict half_sm90a_can_run(const HalfProduct& product, const DeviceInfo& device)
 }
 
 std::string half_sm90a_configuration(const HalfProduct& product, const DeviceInfo& device) {
-  const auto g = translate(product);
-  // the shape that run() chooses, which sees the copies
-  const bool copied = realigned(g.value(), product.planned);
-  std::string name = cuda::sm90a::configuration_name(
-      cuda::sm90a::choose_configuration(copied ? cuda::sm90a::after_realign(*g) : *g, device.units));
-  if (g->d_column_major) name += " swapped";
-  return copied ? "copied " + name : name;
+  const HalfGemm g = translate(product).value();
+  return name_of(g, configuration_of(as_it_runs(g, product), product, device), realigned(g, product));
+}
+
+std::vector<std::string> half_sm90a_configurations(const HalfProduct& product, const DeviceInfo&) {
+  const HalfGemm g = translate(product).value(), runs = as_it_runs(g, product);
+  std::vector<std::string> names(static_cast<std::size_t>(cuda::sm90a::configurations()));
+  for (int c = 0; c < cuda::sm90a::configurations(); ++c)
+    if (cuda::sm90a::configuration_fits(runs, c))
+      names[static_cast<std::size_t>(c)] = name_of(g, c, realigned(g, product));
+  return names;
+}
+
+int half_sm90a_choose(const HalfProduct& product, const DeviceInfo& device) {
+  return cuda::sm90a::choose_configuration(as_it_runs(translate(product).value(), product), device.units);
 }
 
 std::size_t half_sm90a_workspace_bytes(const HalfProduct& product) {
   const auto g = translate(product);
-  return g && realigned(*g, product.planned) ? cuda::sm90a::realign_bytes(*g) : 0;
+  return g && realigned(*g, product) ? cuda::sm90a::realign_bytes(*g) : 0;
 }
 
 void half_sm90a_run(const HalfProduct& product, const ScalarRef<float>& alpha, const ScalarRef<float>& beta,
@@ -84,7 +110,7 @@ void half_sm90a_run(const HalfProduct& product, const ScalarRef<float>& alpha, c
   HalfGemm g = translate(product).value();
   fill_scalars(g, alpha, beta);
   if (product.planned) require_started(cuda::sm90a::realign(g, workspace.pointer, stream), path);
-  const int configuration = cuda::sm90a::choose_configuration(g, device.units);
+  const int configuration = configuration_of(g, product, device);
   require_started(cuda::sm90a::launch(g, configuration, device.units, stream), path);
 }
 

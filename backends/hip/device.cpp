@@ -29,6 +29,7 @@ DeviceInfo ask(int ordinal) {
   hipDeviceProp_t p{};
   check(hipGetDeviceProperties(&p, ordinal), "asking for the device's properties");
   DeviceInfo info = backends::describe_gpu(ordinal, p, "HIP", p.gcnArchName, TESSERA_GPU_ARCH);
+  info.driver = driver_version();
   info.clock_ghz = attribute(hipDeviceAttributeClockRate, ordinal) / 1e6;
   info.scratch_bytes_per_team = static_cast<std::int64_t>(p.sharedMemPerBlock);
   info.registers_per_unit = p.regsPerBlock;

@@ -79,6 +79,46 @@ std::string names(const std::vector<Candidate>& candidates) {
   return list;
 }
 
+Verdict ask(const Candidate& c, Wanted wanted) {
+  return c.compiled ? c.can_run(wanted) : Verdict::no("not compiled for these element types on this execution space");
+}
+
+/// The candidate that a path names, and whether it can run so; past all of them where there is none.
+struct Named {
+  std::size_t candidate = 0;
+  Wanted wanted;
+  Verdict verdict;
+};
+
+Named find_named(std::string_view path, const std::vector<Candidate>& candidates) {
+  Named named{candidates.size(), {true, -1}, {}};
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const Candidate& c = candidates[i];
+    const bool whole = path == c.name;
+    if (!whole && !(path.size() > c.name.size() && path.starts_with(c.name) && path[c.name.size()] == ' ')) continue;
+    named.candidate = i;
+    named.verdict = ask(c, named.wanted);
+    if (whole || !named.verdict) return named;
+    const std::string_view configuration = path.substr(c.name.size() + 1);
+    std::string list;
+    if (c.configurations) {
+      const std::vector<std::string> all = c.configurations();
+      for (std::size_t k = 0; k < all.size(); ++k) {
+        if (all[k].empty()) continue;
+        if (all[k] == configuration) {
+          named.wanted.configuration = static_cast<int>(k);
+          return named;
+        }
+        list += (list.empty() ? "'" : ", '") + all[k] + "'";
+      }
+    }
+    named.verdict = Verdict::no("it has no configuration '" + std::string(configuration) +
+                                "' for this problem; it has " + (list.empty() ? "none to choose from" : list));
+    return named;
+  }
+  return named;
+}
+
 }  // namespace
 
 std::string forced_by_environment(std::string_view algorithm) {
@@ -88,37 +128,53 @@ std::string forced_by_environment(std::string_view algorithm) {
   return value ? value : "";
 }
 
-Selection choose(std::string_view algorithm, std::string_view forced, const std::vector<Candidate>& candidates,
-                 const std::source_location& where) {
+std::string tuned_for(const SelectionKey& key, const DeviceInfo& device) {
+  if (tuning() == Tuning::off) return {};
+  return tuned_path(key.algorithm, device, key.types, key.signature);
+}
+
+Selection choose(std::string_view algorithm, std::string_view forced, std::string_view tuned,
+                 const std::vector<Candidate>& candidates, const std::source_location& where) {
   const std::string function = "tessera::" + std::string(algorithm);
-  const std::string not_compiled = "not compiled for these element types on this execution space";
   Selection selection;
-  bool known = false;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
+  const auto take = [&](std::size_t i, Wanted wanted) {
     const Candidate& c = candidates[i];
-    if (!forced.empty() && c.name != forced) continue;
-    known = true;
-    const Verdict verdict = c.compiled ? c.can_run() : Verdict::no(not_compiled);
-    if (!verdict) {
-      if (!forced.empty())
-        throw Error(function, "the path '" + std::string(forced) + "' was forced and cannot run: " + verdict.reason,
-                    "paths of this build are " + names(candidates),
-                    "Drop the option or the TESSERA_ variable that forces it, or change the problem as the reason says",
-                    where);
-      selection.refusals.push_back({std::string(c.name), verdict.reason});
-      continue;
-    }
+    if (wanted.configuration < 0 && c.choose) wanted.configuration = c.choose(wanted);
     selection.provider = i;
-    const std::string configuration = c.configuration();
+    selection.by_name = wanted.by_name;
+    selection.configuration = wanted.configuration;
+    const std::string configuration = c.configuration(wanted);
     selection.path = std::string(algorithm) + "[" + std::string(c.name);
     if (!configuration.empty()) selection.path += " " + configuration;
     selection.path += "]";
     selection.region = "tessera::" + selection.path;
     return selection;
+  };
+  if (const Named named = find_named(forced, candidates); named.candidate < candidates.size()) {
+    if (!named.verdict)
+      throw Error(function, "the path '" + std::string(forced) + "' was forced and cannot run: " + named.verdict.reason,
+                  "paths of this build are " + names(candidates),
+                  "Drop the option or the TESSERA_ variable that forces it, or change the problem as the reason says",
+                  where);
+    return take(named.candidate, named.wanted);
   }
-  if (!forced.empty() && !known)
+  if (!forced.empty())
     throw Error(function, "there is no path '" + std::string(forced) + "' in this build",
                 "paths of this build are " + names(candidates), "Force one of these, or none", where);
+  if (const Named named = find_named(tuned, candidates); named.candidate < candidates.size()) {
+    if (named.verdict) {
+      for (std::size_t i = 0; i < candidates.size(); ++i)
+        if (i != named.candidate)
+          selection.refusals.push_back({std::string(candidates[i].name), "the tuning file names another as fastest"});
+      return take(named.candidate, named.wanted);
+    }
+    selection.refusals.push_back({std::string(tuned), "the tuning file names it, but: " + named.verdict.reason});
+  }
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const Verdict verdict = ask(candidates[i], {});
+    if (verdict) return take(i, {});
+    selection.refusals.push_back({std::string(candidates[i].name), verdict.reason});
+  }
   throw Error(function, "no provider can run this problem", "paths of this build are " + names(candidates),
               "This is a fault of Tessera: the portable kernel must always run", where);
 }

@@ -9,6 +9,7 @@
 
 #include <tessera/core/overlap.hpp>
 #include <tessera/core/plan.hpp>
+#include <tessera/core/tuning.hpp>
 #include <tessera/core/views.hpp>
 #include <tessera/gemm/problem.hpp>
 
@@ -20,7 +21,8 @@ template <class Types, class Space>
 struct GemmEntry {
   /// The largest 2-norms of a row of A and of a column of B; waits for them.
   static std::pair<double, double> largest_norms(const Space& exec, const GemmProblem<Types>& problem);
-  static const Selection& select(const Space& exec, const GemmProblem<Types>& problem, std::string_view path,
+  /// Measures first where `tune` says so and the tuning file does not know the problem.
+  static const Selection& select(const Space& exec, const GemmProblem<Types>& problem, std::string_view path, bool tune,
                                  const std::source_location& where);
   static std::size_t workspace_bytes(const Selection& selection, const GemmProblem<Types>& problem);
   static void run(const Space& exec, const GemmProblem<Types>& problem, const Selection& selection,
@@ -208,7 +210,7 @@ class GemmPlan {
   Precision m_precision;
 };
 
-/// Chooses a path for products of these operands (see gemm()); reads no element, but for max_error.
+/// Chooses a path for products of these operands (see gemm()); reads no element, but for max_error and to tune.
 /// \throws Error as gemm(), and where a forced path cannot run
 template <ExecutionSpace Space, class A, class B, class C>
   requires(GemmOperands<A, B, C, Space>)
@@ -219,7 +221,8 @@ template <ExecutionSpace Space, class A, class B, class C>
   detail::settle_precision(exec, problem, options, where);
   problem.planned = true;
   return GemmPlan<Types, Space>(problem, options.epilogue,
-                                detail::GemmEntry<Types, Space>::select(exec, problem, options.path, where));
+                                detail::GemmEntry<Types, Space>::select(
+                                    exec, problem, options.path, options.tune || tuning() == Tuning::measure, where));
 }
 
 /// C = alpha A B + beta C. Sums are formed in accumulator_t of A's elements.
@@ -248,7 +251,7 @@ void gemm(const Space& exec, const Alpha& alpha, const A& a, const B& b, const B
   // A and B are not read where alpha is 0
   if (!problem.alpha.on_host() || problem.alpha.value != typename Types::accumulator{})
     detail::settle_precision(exec, problem, options, where);
-  const Selection& selection = Entry::select(exec, problem, options.path, where);
+  const Selection& selection = Entry::select(exec, problem, options.path, false, where);
   const std::size_t bytes = Entry::workspace_bytes(selection, problem);
   require(bytes == 0, [&] {
     return Error("tessera::gemm", "the path " + selection.path + " needs " + std::to_string(bytes) + " bytes",

@@ -17,6 +17,7 @@
 #include <tessera/gemm/direct.hpp>
 #include <tessera/gemm/epilogue.hpp>
 #include <tessera/gemm/kernel.hpp>
+#include <tessera/gemm/tune.hpp>
 
 namespace tessera::detail {
 
@@ -207,9 +208,15 @@ using gemm_provider_list = typename EachWithEpilogue<decltype(std::tuple_cat(
 
 template <class Types, class Space>
 const Selection& GemmEntry<Types, Space>::select(const Space& exec, const GemmProblem<Types>& problem,
-                                                 std::string_view path, const std::source_location& where) {
+                                                 std::string_view path, bool tune, const std::source_location& where) {
   static const std::string types = typeid(Types).name();
   const GemmSignature signature = signature_of(problem);
+  if (tune && path.empty() && forced_by_environment("gemm").empty() &&
+      tuned_path("gemm", device_of(exec), types, signature_bytes(signature)).empty()) {
+    const Region region("tessera::gemm::tuning");
+    tune_gemm<Types, Space>(exec, problem, device_of(exec), types, signature_bytes(signature),
+                            gemm_provider_list<Space>{});
+  }
   return select_provider<Types, Space>("gemm", problem, device_of(exec), types, signature_bytes(signature), path,
                                        gemm_provider_list<Space>{}, where);
 }
@@ -273,8 +280,9 @@ std::pair<double, double> GemmEntry<Types, Space>::largest_norms(const Space& ex
 template <class Types, class Space>
 std::size_t GemmEntry<Types, Space>::workspace_bytes(const Selection& selection, const GemmProblem<Types>& problem) {
   std::size_t bytes = 0;
+  const auto p = asked_for(problem, {selection.by_name, selection.configuration});
   with_provider<Types, Space>(selection.provider, gemm_provider_list<Space>{},
-                              [&]<class Provider>() { bytes = Provider::workspace_bytes(problem); });
+                              [&]<class Provider>() { bytes = Provider::workspace_bytes(p); });
   return bytes;
 }
 
@@ -283,8 +291,9 @@ void GemmEntry<Types, Space>::run(const Space& exec, const GemmProblem<Types>& p
                                   GemmWorkspace workspace) {
   const Region region(selection.region);
   if (problem.c.size() == 0) return;
+  const auto p = asked_for(problem, {selection.by_name, selection.configuration});
   with_provider<Types, Space>(selection.provider, gemm_provider_list<Space>{},
-                              [&]<class Provider>() { Provider::run(exec, problem, workspace); });
+                              [&]<class Provider>() { Provider::run(exec, p, workspace); });
 }
 
 }  // namespace tessera::detail

@@ -77,7 +77,12 @@ struct GemmOptions {
   /// NaN anywhere it is full, and nothing is promised.
   double max_error = 0;
   GemmEpilogue epilogue{};
-  std::string_view path{};  ///< forces a path by name ("portable", "openmp:cblas"); empty: TESSERA_GEMM, else chosen
+  /// Forces a path by name ("portable", "openmp:cblas"), also with a configuration as plan.path() tells it
+  /// ("cuda:wgmma_half_sm90a 128x64x64 split 4"); empty: TESSERA_GEMM, else chosen.
+  std::string_view path{};
+  /// Of plan_gemm(): every path that can run is timed first, on these A and B and a C of its own, unless the tuning
+  /// file (core/tuning.hpp) knows the problem; the fastest is kept there. Also by TESSERA_TUNE=1. Waits, and allocates.
+  bool tune = false;
 };
 
 /// Memory in the instance's space for a run that needs some (GemmPlan::workspace_bytes()).
@@ -125,8 +130,10 @@ struct GemmProblem {
   MatrixRef<Out> c;
   GemmEpilogueRef<Types> epilogue;
   Precision precision = Precision::full;
-  bool planned = false;  ///< a plan runs it, so that it may ask for a workspace without being forced
-  int concurrency = 0;   ///< threads of the instance where the space is a host's, else 0
+  bool planned = false;    ///< a plan runs it, so that it may ask for a workspace without being forced
+  bool by_name = false;    ///< the provider was forced, or measured to be the fastest: see Selection
+  int configuration = -1;  ///< of that provider
+  int concurrency = 0;     ///< threads of the instance where the space is a host's, else 0
 
   [[nodiscard]] index_t m() const { return c.extents[0]; }
   [[nodiscard]] index_t n() const { return c.extents[1]; }

@@ -31,13 +31,15 @@ struct Configuration {
   static constexpr int cluster = split ? 1 : Cluster_;
   static constexpr bool a_mn_major = AMnMajor_, b_mn_major = BMnMajor_;
   static constexpr int consumers = BM / 64;  // warpgroups, 64 rows each
+  // of a B that is multicast: a block brings whole columns where they are MN-major's 64, else rows of K
+  static constexpr bool shares_k = cluster > 1 && (BN / cluster) % 64 != 0 && b_mn_major;
   static constexpr int threads = 128 * (consumers + 1);
   // of a thread: what the one warpgroup gives up is the others'
   static constexpr int producer_registers = split && consumers == 2 ? 56 : 40;
   static constexpr int consumer_registers = split && consumers == 2 ? 224 : 232;
   // an MN-major operand is loaded 64 columns at a time
   static constexpr int a_bytes = BM * BK * 2, b_bytes = (b_mn_major && BN < 64 ? 64 : BN) * BK * 2;
-  static constexpr int staging_columns = BN < 128 ? BN : 128;  // of D, at a time, for each warpgroup
+  static constexpr int staging_columns = BN < 64 ? BN : BN % 128 == 0 ? 128 : 64;  // of D, at a time, a warpgroup
   static constexpr int staging_bytes = std::is_same_v<TOut, float> || split ? 0 : consumers * 64 * staging_columns * 2;
   static constexpr int bias_bytes = split ? 0 : 4 * (BM > BN ? BM : BN);  // of a tile's rows or columns, in fp32
   static constexpr int most_bytes = 232448, stage_bytes = a_bytes + b_bytes + 2 * 8;
@@ -214,7 +216,13 @@ __global__ void __launch_bounds__(C::threads, 1)
             tma_load(a, &map_a, &full[stage], k0, m0);
           }
           constexpr int share = BN / C::cluster;  // columns of B that this block brings
-          if constexpr (C::b_mn_major) {
+          if constexpr (C::shares_k) {
+            constexpr int rows = BK / C::cluster;
+#pragma unroll
+            for (int i = 0; i < BN / 64; ++i)
+              tma_load_multicast(b + i * 64 * BK * 2 + rank * rows * 128, &map_b, &full[stage], n0 + 64 * i,
+                                 k0 + rank * rows, static_cast<std::uint16_t>((1 << C::cluster) - 1));
+          } else if constexpr (C::b_mn_major) {
 #pragma unroll
             for (int i = 0; i < (share + 63) / 64; ++i) {
               const int chunk = rank * (share / 64) + i;

@@ -17,6 +17,9 @@ inline bool is_aligned(const void* pointer, std::int64_t leading) {
 /// The rows and columns of a tile, row tiles that share B, and blocks that split K (0: none can).
 struct Tile {
   int rows, columns, multicast, split;
+
+  /// Whether it is one of launch_between()'s.
+  [[nodiscard]] constexpr bool between() const { return split == 0 && (columns == 192 || rows == 64); }
 };
 
 template <class C, Finish finish>
@@ -26,8 +29,9 @@ const char* launch_configuration(const HalfGemm& p, int split, int units, cudaSt
   CUtensorMap a, b, d{};
   const bool a_made = make_map(
       &a, C::a_mn_major ? MapOf{p.a, p.k, p.m, p.lda, type, 2, C::BK} : MapOf{p.a, p.m, p.k, p.lda, type, 2, C::BM});
-  const bool b_made = make_map(&b, C::b_mn_major ? MapOf{p.b, p.k, p.n, p.ldb, type, 2, C::BK}
-                                                 : MapOf{p.b, p.n, p.k, p.ldb, type, 2, C::BN / C::cluster});
+  const bool b_made =
+      make_map(&b, C::b_mn_major ? MapOf{p.b, p.k, p.n, p.ldb, type, 2, C::shares_k ? C::BK / C::cluster : C::BK}
+                                 : MapOf{p.b, p.n, p.k, p.ldb, type, 2, C::BN / C::cluster});
   if (!a_made || !b_made) return "the driver refused a tensor map of an operand";
   Arguments args{};
   args.d = p.d;
@@ -90,6 +94,13 @@ const char* launch_whole(const HalfGemm& p, const Tile& tile, int units, cudaStr
   if (tile.columns == 64) return launch_shape<finish, TIn, TOut, 128, 64, 7, 1>(p, 0, units, stream);
   return "no such configuration";
 }
+/// Tiles between those, for shapes that would leave multiprocessors idle; without an epilogue.
+template <class TIn, class TOut>
+const char* launch_between(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream) {
+  if (tile.columns == 192) return launch_shape<Finish::nothing, TIn, TOut, 128, 192, 4, 1>(p, 0, units, stream);
+  if (tile.multicast == 2) return launch_shape<Finish::nothing, TIn, TOut, 64, 128, 8, 2>(p, 0, units, stream);
+  return launch_shape<Finish::nothing, TIn, TOut, 64, 128, 8, 1>(p, 0, units, stream);
+}
 template <class TIn, class TOut>
 const char* launch_split(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream) {
   const auto with = [&]<int BM>() -> const char* {
@@ -124,15 +135,19 @@ const char* launch_finished(const HalfGemm& p, const Tile& tile, int units, cuda
 
 // one translation unit each
 const char* launch_bf16(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
+const char* launch_bf16_between(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
 const char* launch_bf16_split(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
 const char* launch_bf16_finished(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
 const char* launch_bf16_fp32(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
+const char* launch_bf16_fp32_between(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
 const char* launch_bf16_fp32_split(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
 const char* launch_bf16_fp32_finished(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
 const char* launch_fp16(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
+const char* launch_fp16_between(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
 const char* launch_fp16_split(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
 const char* launch_fp16_finished(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
 const char* launch_fp16_fp32(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
+const char* launch_fp16_fp32_between(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
 const char* launch_fp16_fp32_split(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
 const char* launch_fp16_fp32_finished(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream);
 

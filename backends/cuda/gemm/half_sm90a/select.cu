@@ -15,6 +15,9 @@ constexpr Shape shapes[] = {{"128x256x64 s4 multicast 2", {128, 256, 2, 0}, 1.00
                             {"128x256x64 s4", {128, 256, 1, 0}, 0.97},
                             {"128x128x64 s5", {128, 128, 1, 0}, 0.79},
                             {"128x64x64 s7", {128, 64, 1, 0}, 0.53},
+                            {"128x192x64 s4", {128, 192, 1, 0}, 0.90},
+                            {"64x128x64 s8", {64, 128, 1, 0}, 0.66},
+                            {"64x128x64 s8 multicast 2", {64, 128, 2, 0}, 0.66},
                             {"128x64x64", {128, 64, 1, 1}, 0.53},
                             {"128x64x64 split 2", {128, 64, 1, 2}, 0.53},
                             {"128x64x64 split 4", {128, 64, 1, 4}, 0.53},
@@ -57,7 +60,7 @@ const char* refusal(const HalfGemm& p) {
 bool configuration_fits(const HalfGemm& p, int configuration) {
   const Tile& tile = shapes[configuration].tile;
   if (tile.split > 0) return (p.k + 63) / 64 >= tile.split;
-  if (p.d_column_major) return false;
+  if (p.d_column_major || (tile.between() && p.epilogue.any)) return false;
   const auto pairs = [&](const void* pointer, std::int64_t down, std::int64_t right) {
     const std::uintptr_t bytes = p.out == Element::fp32 ? 8 : 4;
     return right == 1 && down % 2 == 0 && p.n % 2 == 0 && reinterpret_cast<std::uintptr_t>(pointer) % bytes == 0;
@@ -72,7 +75,7 @@ int choose_configuration(const HalfGemm& p, int units) {
   // operands; L2 gives all multiprocessors 8000 bytes a cycle, less than half of that where lines of 128 bytes lie
   // across its own. A tile of K takes the longer of the two; the waves of tiles times a tile's main loop and store add
   // up, behind a start that is the same for all.
-  const auto bytes = [](std::int64_t leading) { return leading % 64 == 0 ? 128.0 : 2.5 * 128; };
+  const auto bytes = [](std::int64_t leading) { return leading % 64 == 0 ? 128.0 : 2.25 * 128; };
   int best = -1;
   double least = 1e300;
   for (int c = 0; c < configurations(); ++c) {
@@ -107,6 +110,8 @@ const char* launch(const HalfGemm& p, int configuration, int units, void* stream
   const auto of = [&](auto* same, auto* wide) { return to_fp32 ? wide : same; };
   const auto start = tile.split > 0   ? (bf16 ? of(launch_bf16_split, launch_bf16_fp32_split)
                                               : of(launch_fp16_split, launch_fp16_fp32_split))
+                     : tile.between() ? (bf16 ? of(launch_bf16_between, launch_bf16_fp32_between)
+                                              : of(launch_fp16_between, launch_fp16_fp32_between))
                      : p.epilogue.any ? (bf16 ? of(launch_bf16_finished, launch_bf16_fp32_finished)
                                               : of(launch_fp16_finished, launch_fp16_fp32_finished))
                                       : (bf16 ? of(launch_bf16, launch_bf16_fp32) : of(launch_fp16, launch_fp16_fp32));

@@ -16,6 +16,7 @@ struct DeviceInfo {
   std::string space;               ///< execution space that drives it: "OpenMP", "Cuda", ...
   std::string architecture;        ///< found: "9.0", "gfx942", "x86-64"
   std::string architecture_built;  ///< built for: "9.0", "native", "x86-64-v3"
+  std::string driver;              ///< of a GPU: its version as the vendor counts
   int major = 0;                   ///< exact architecture of NVIDIA devices; 0 elsewhere
   int minor = 0;
   int id = 0;                ///< the vendor's ordinal

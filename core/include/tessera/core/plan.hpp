@@ -13,6 +13,7 @@
 
 #include <tessera/core/device.hpp>
 #include <tessera/core/error.hpp>
+#include <tessera/core/tuning.hpp>
 
 /// \file
 /// How a call finds the code that runs it. An algorithm has a tuple of providers in order of preference; the
@@ -24,8 +25,13 @@
 ///   template <class Types, class Space> static constexpr bool supports;
 ///   template <class Problem> static Verdict can_run(const Problem&, const DeviceInfo&);
 ///   template <class Problem> static std::string configuration(const Problem&, const DeviceInfo&);  // "" or tiles
+///   // optional, where there are several: the name of each by its number, empty where it cannot take the problem, and
+///   // the number of the one expected to be fastest. Problem::configuration then says which is meant
+///   template <class Problem> static std::vector<std::string> configurations(const Problem&, const DeviceInfo&);
+///   template <class Problem> static int choose(const Problem&, const DeviceInfo&);
 ///   static std::uint64_t state();  // optional: what can_run looks at outside the problem, as a number
 ///   (and the algorithm's own run() and workspace_bytes())
+/// Where a problem has `by_name`, that tells can_run that a path was asked for: what is only slower is no reason then.
 
 namespace tessera {
 
@@ -53,24 +59,35 @@ struct Selection {
   std::string path;               ///< "gemm[openmp:cblas]"
   std::string region;             ///< "tessera::gemm[openmp:cblas]": the name of the region that runs it
   std::vector<Refusal> refusals;  ///< every provider tried before the chosen one, and why not
+  bool by_name = false;           ///< it was forced, or measured to be the fastest
+  int configuration = -1;         ///< of the provider's configurations; -1 where it has none
 
   bool operator==(const Selection&) const = default;
 };
 
 namespace detail {
 
+/// How a candidate is asked.
+struct Wanted {
+  bool by_name = false;
+  int configuration = -1;  ///< -1: the provider chooses
+};
+
 /// What a provider answers, in the tuple's order; asked up to the first yes.
 struct Candidate {
   std::string_view name;
   bool compiled = false;  ///< supports<Types, Space>
-  std::function<Verdict()> can_run;
-  std::function<std::string()> configuration;
+  std::function<Verdict(Wanted)> can_run;
+  std::function<std::string(Wanted)> configuration;
+  std::function<int(Wanted)> choose;                         ///< null where there is one configuration
+  std::function<std::vector<std::string>()> configurations;  ///< as above
 };
 
-/// The part of a choice that needs no template: honours `forced`, asks the candidates in order, notes refusals.
+/// The part of a choice that needs no template: honours `forced`, then `tuned` where that can run, asks the candidates
+/// in order, notes refusals. Both are names of providers, with that of a configuration behind them or without.
 /// \throws Error where the forced path is unknown or cannot run, naming the paths there are and the reason
-Selection choose(std::string_view algorithm, std::string_view forced, const std::vector<Candidate>& candidates,
-                 const std::source_location& where);
+Selection choose(std::string_view algorithm, std::string_view forced, std::string_view tuned,
+                 const std::vector<Candidate>& candidates, const std::source_location& where);
 
 /// Everything that a choice depends on. `signature` is read as bytes.
 struct SelectionKey {
@@ -91,6 +108,9 @@ const Selection* cached_selection(const SelectionKey& key);
 /// Also prints a new outcome under TESSERA_LOG=paths.
 const Selection& remember_selection(const SelectionKey& key, Selection selection);
 
+/// What was measured fastest for the problem, unless TESSERA_TUNE=0.
+std::string tuned_for(const SelectionKey& key, const DeviceInfo& device);
+
 /// The path forced by the environment for an algorithm ("gemm" reads TESSERA_GEMM); empty where none is.
 std::string forced_by_environment(std::string_view algorithm);
 
@@ -100,6 +120,37 @@ std::uint64_t provider_state() {
     return Provider::state();
   else
     return 0;
+}
+
+/// A problem as a candidate is asked for it.
+template <class Problem>
+Problem asked_for(const Problem& problem, const Wanted& wanted) {
+  Problem p = problem;
+  if constexpr (requires { p.by_name; }) p.by_name = wanted.by_name;
+  if constexpr (requires { p.configuration; }) p.configuration = wanted.configuration;
+  return p;
+}
+
+template <class Types, class Space, class Problem, class... Providers>
+std::vector<Candidate> candidates_of(const Problem& problem, const DeviceInfo& device,
+                                     const std::tuple<Providers...>& /*providers*/) {
+  std::vector<Candidate> candidates;
+  (candidates.push_back([&] {
+    Candidate c;
+    c.name = Providers::name;
+    if constexpr (Providers::template supports<Types, Space>) {
+      c.compiled = true;
+      c.can_run = [&](Wanted w) { return Providers::can_run(asked_for(problem, w), device); };
+      c.configuration = [&](Wanted w) { return Providers::configuration(asked_for(problem, w), device); };
+      if constexpr (requires { Providers::configurations(problem, device); }) {
+        c.choose = [&](Wanted w) { return Providers::choose(asked_for(problem, w), device); };
+        c.configurations = [&] { return Providers::configurations(asked_for(problem, {true, -1}), device); };
+      }
+    }
+    return c;
+  }()),
+   ...);
+  return candidates;
 }
 
 }  // namespace detail
@@ -117,26 +168,16 @@ template <class T>
 template <class Types, class Space, class Problem, class... Providers>
 const Selection& select_provider(std::string_view algorithm, const Problem& problem, const DeviceInfo& device,
                                  std::string_view types_name, std::string_view signature, std::string_view forced,
-                                 const std::tuple<Providers...>& /*providers*/,
+                                 const std::tuple<Providers...>& providers,
                                  const std::source_location& where = std::source_location::current()) {
   const std::string wanted = forced.empty() ? detail::forced_by_environment(algorithm) : std::string(forced);
-  detail::SelectionKey key{algorithm, types_name, device.key, wanted, signature, 0};
+  detail::SelectionKey key{algorithm, types_name, device.key, wanted, signature, detail::tuning_state()};
   ((key.state = key.state * 1000003 + detail::provider_state<Providers>()), ...);
   if (const Selection* known = detail::cached_selection(key)) return *known;
 
-  std::vector<detail::Candidate> candidates;
-  (candidates.push_back([&] {
-    detail::Candidate c;
-    c.name = Providers::name;
-    if constexpr (Providers::template supports<Types, Space>) {
-      c.compiled = true;
-      c.can_run = [&] { return Providers::can_run(problem, device); };
-      c.configuration = [&] { return Providers::configuration(problem, device); };
-    }
-    return c;
-  }()),
-   ...);
-  return detail::remember_selection(key, detail::choose(algorithm, wanted, candidates, where));
+  const auto candidates = detail::candidates_of<Types, Space>(problem, device, providers);
+  const std::string tuned = wanted.empty() ? detail::tuned_for(key, device) : std::string();
+  return detail::remember_selection(key, detail::choose(algorithm, wanted, tuned, candidates, where));
 }
 
 /// Calls f.template operator()<Provider>() for the chosen provider.

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <tessera/backends/cuda/plain_matrix.hpp>
 #include <tessera/core/plan.hpp>
@@ -29,6 +30,8 @@ struct HalfProduct {
   bool is_bf16 = false;
   bool out_is_float = false;
   bool planned = false;  ///< a workspace may be asked for
+  bool by_name = false;  ///< see Selection
+  int configuration = -1;
   PlainMatrix a, b, c;
   PlainEpilogue epilogue;
 };
@@ -42,6 +45,8 @@ template <class Types>
   return {std::same_as<typename Types::in, bfloat16>,
           std::same_as<typename Types::out, float>,
           p.planned,
+          p.by_name,
+          p.configuration,
           plain_matrix(p.a),
           plain_matrix(p.b),
           plain_matrix(p.c),
@@ -50,8 +55,11 @@ template <class Types>
 
 /// Whether wgmma kernels may run and are measured to be at least as fast as cuBLAS on the problem.
 Verdict half_sm90a_can_run(const HalfProduct& product, const DeviceInfo& device);
-/// The tile shape, "128x256x64 s4 multicast 2".
+/// The tile shape, "128x256x64 s4 multicast 2"; of all that take the product, by number; the one expected to be
+/// fastest.
 std::string half_sm90a_configuration(const HalfProduct& product, const DeviceInfo& device);
+std::vector<std::string> half_sm90a_configurations(const HalfProduct& product, const DeviceInfo& device);
+int half_sm90a_choose(const HalfProduct& product, const DeviceInfo& device);
 /// For copies of operands that the copy engine cannot read as they lie; 0 for the others.
 std::size_t half_sm90a_workspace_bytes(const HalfProduct& product);
 /// alpha and beta are host values where their pointer is null, else in device memory.
@@ -82,6 +90,14 @@ struct GemmHalfSm90a {
   template <class Types>
   static std::string configuration(const GemmProblem<Types>& p, const DeviceInfo& device) {
     return half_sm90a_configuration(half_product(p), device);
+  }
+  template <class Types>
+  static std::vector<std::string> configurations(const GemmProblem<Types>& p, const DeviceInfo& device) {
+    return half_sm90a_configurations(half_product(p), device);
+  }
+  template <class Types>
+  static int choose(const GemmProblem<Types>& p, const DeviceInfo& device) {
+    return half_sm90a_choose(half_product(p), device);
   }
   template <class Types>
   static std::size_t workspace_bytes(const GemmProblem<Types>& p) {
