@@ -199,6 +199,21 @@ TEST_CASE("a comparison marks what moved beyond the spread of both, and nothing 
   REQUIRE(bench::compare(before, before, "o").moved[0].beyond_spread() == false);
 }
 
+TEST_CASE("a summary for each peer: geometric mean, how many are close, the least", "[bench]") {
+  Result r = example();
+  r.cases.resize(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    r.cases[i].timings.resize(2);
+    r.cases[i].timings[1].name = "Peer";
+    r.cases[i].timings[0].seconds = 1;
+    r.cases[i].timings[1].seconds = i == 0 ? 0.9 : 1.6;
+  }
+  REQUIRE(bench::text_summary(r) ==
+          "Peer: geometric mean 1.200 of 2 cases, 1 at 0.95 and above; least 0.90, " + r.cases[0].name + "\n");
+  r.cases.resize(1);
+  REQUIRE(bench::text_summary(r).empty());
+}
+
 TEST_CASE("CSV has a line a contender", "[bench]") {
   Result r = example();
   r.cases[0].path = "a \"quoted\", path";

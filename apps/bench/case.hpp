@@ -42,7 +42,7 @@ struct Case {
   double flops = 0;
   double footprint = 0;  ///< bytes of one operand set
   bool quick = false;    ///< member of the quick set
-  bool sweep = false;    ///< of random shapes: member of the sweep set alone
+  std::string only;      ///< the one set that it is a member of, "sweep" or "shapes"; empty: full, and what quick says
   std::function<Prepared(const Space&, int sets)> prepare;
 };
 

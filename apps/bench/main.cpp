@@ -129,9 +129,11 @@ int main(int argc, char** argv) {
   app.add_option("--filter", options.plan.filters,
                  "only cases whose name holds all of these words; given again: or all of those")
       ->allow_extra_args(false);
-  auto* const set = app.add_option("--set", options.plan.set, "which cases; sweep: 300 random shapes of gemm")
-                        ->check(CLI::IsMember({"quick", "full", "sweep"}))
-                        ->capture_default_str();
+  auto* const set =
+      app.add_option("--set", options.plan.set,
+                     "which cases; of gemm alone, sweep: 300 random shapes; shapes: 13 with every transpose")
+          ->check(CLI::IsMember({"quick", "full", "sweep", "shapes"}))
+          ->capture_default_str();
   auto* const rounds = app.add_option("--rounds", options.plan.rounds, "samples a contender; the median is reported")
                            ->check(CLI::Range(3, 1000))
                            ->capture_default_str();

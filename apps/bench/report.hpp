@@ -33,6 +33,8 @@ struct Comparison {
 [[nodiscard]] std::string text_header(const Result& result);
 [[nodiscard]] std::string text_row(const Result& result, const CaseResult& c, const Peaks& peaks);
 [[nodiscard]] std::string text(const Result& result);
+/// For each peer the geometric mean of the ratios, how many are at 0.95 and above, and the least; empty for one case.
+[[nodiscard]] std::string text_summary(const Result& result);
 [[nodiscard]] std::string text(const Comparison& comparison);
 
 /// A line a contender (RFC 4180).

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <bench/report.hpp>
+#include <cmath>
 #include <fmt/format.h>
 #include <map>
 
@@ -62,6 +63,33 @@ std::string text(const Result& result) {
   const Peaks peaks = peaks_of(result);
   std::string out = text_header(result);
   for (const CaseResult& c : result.cases) out += text_row(result, c, peaks);
+  return out + text_summary(result);
+}
+
+std::string text_summary(const Result& result) {
+  struct Sum {
+    std::size_t cases = 0, close = 0;
+    double logarithms = 0, least = 0;
+    std::string of;
+  };
+  std::map<std::string, Sum> peers;
+  for (const CaseResult& c : result.cases)
+    for (std::size_t i = 1; c.ran() && i < c.timings.size(); ++i) {
+      const double ratio = c.ratio(i);
+      Sum& sum = peers[c.timings[i].name];
+      if (sum.cases++ == 0 || ratio < sum.least) {
+        sum.least = ratio;
+        sum.of = c.name;
+      }
+      sum.close += ratio >= 0.95 ? 1 : 0;
+      sum.logarithms += std::log(ratio);
+    }
+  std::string out;
+  for (const auto& [name, sum] : peers)
+    if (sum.cases > 1)
+      out += fmt::format("{}: geometric mean {:.3f} of {} cases, {} at 0.95 and above; least {:.2f}, {}\n", name,
+                         std::exp(sum.logarithms / static_cast<double>(sum.cases)), sum.cases, sum.close, sum.least,
+                         sum.of);
   return out;
 }
 

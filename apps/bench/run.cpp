@@ -40,7 +40,7 @@ std::vector<const Case*> chosen_by(const Plan& plan) {
   std::vector<const Case*> chosen;
   for (const Case& c : cases())
     if (matches(c.name, plan.filters) &&
-        (c.sweep ? plan.set == "sweep" : plan.set == "full" || (plan.set == "quick" && c.quick)))
+        (c.only.empty() ? plan.set == "full" || (plan.set == "quick" && c.quick) : plan.set == c.only))
       chosen.push_back(&c);
   std::ranges::stable_sort(chosen, {}, [](const Case* c) { return c->algorithm; });
   return chosen;
@@ -127,7 +127,7 @@ Ran run(const Plan& plan, char** argv, const std::function<void(const std::strin
   const std::vector<const Case*> chosen = chosen_by(plan);
   if (chosen.empty())
     throw Error("tessera-bench", "no case of the " + plan.set + " set matches --filter",
-                "--list --set full shows every case but the sweep's, --list --set sweep those", "Take other words");
+                "--list with --set full, sweep or shapes shows every case", "Take other words");
   int kokkos_argc = 1;
   const ScopeGuard guard(kokkos_argc, argv);
   catch_signals();
@@ -164,6 +164,7 @@ Ran run(const Plan& plan, char** argv, const std::function<void(const std::strin
       keep(result);
       if (effort.interrupted()) break;
     }
+    show(text_summary(result));
   }
   progress.clear();
   result.interrupted = result.cases.size() < chosen.size();

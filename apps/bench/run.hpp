@@ -11,7 +11,7 @@ namespace tessera::bench {
 /// Which cases to time, and how.
 struct Plan {
   std::vector<std::string> filters;
-  std::string set = "quick";  ///< or "full", or "sweep": random shapes
+  std::string set = "quick";  ///< or "full"; of gemm "sweep", random shapes, and "shapes", those of every transpose
   int rounds = 9;
   bool progress = false;  ///< on standard error, though that is no terminal
 };

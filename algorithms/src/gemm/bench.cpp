@@ -38,11 +38,11 @@ double sampled_error(const Space& exec, bool ta, bool tb, index_t m, index_t n, 
 
 template <class T>
 void gemm_case(const char* op, index_t m, index_t n, index_t k, bool quick, const char* forced,
-               Precision precision = Precision::full, const char* label = "") {
+               Precision precision = Precision::full, const char* set = "") {
   const bool ta = op[0] == 'T', tb = op[1] == 'T';
   Case c;
-  c.sweep = *label != 0;
-  c.name = std::string("gemm ") + type_name<T>() + label + " " + op + " " + std::to_string(m) + "x" +
+  c.only = set;
+  c.name = std::string("gemm ") + type_name<T>() + (*set ? " " : "") + set + " " + op + " " + std::to_string(m) + "x" +
            std::to_string(n) + "x" + std::to_string(k) + (*forced ? " " : "") + forced +
            (precision == Precision::fp32_bf16x6 ? " bf16x6" : "");
   c.algorithm = "gemm";
@@ -164,12 +164,27 @@ void sweep_cases() {
   for (int i = 0; i < 300; ++i) {
     const char* const op = ops[static_cast<int>(4 * next())];
     const index_t m = side(), n = side(), k = side();
-    gemm_case<T>(op, m, n, k, false, "", Precision::full, " sweep");
+    gemm_case<T>(op, m, n, k, false, "", Precision::full, "sweep");
   }
+}
+
+/// Square, flat, skinny, long and unaligned ones, with every transpose.
+template <class T>
+void shape_cases() {
+  constexpr index_t shapes[][3] = {{8192, 8192, 8192}, {4096, 4096, 4096},   {2048, 2048, 2048}, {1024, 1024, 1024},
+                                   {512, 512, 512},    {16384, 16384, 1024}, {64, 8192, 8192},   {16, 8192, 8192},
+                                   {8192, 8192, 64},   {4096, 14336, 4096},  {1000, 1000, 1000}, {256, 256, 65536},
+                                   {3000, 5000, 700}};
+  for (const auto& [m, n, k] : shapes)
+    for (const char* op : {"NN", "TN", "NT", "TT"}) gemm_case<T>(op, m, n, k, false, "", Precision::full, "shapes");
 }
 
 const Registration registration([] {
   sweep_cases<bfloat16>();
+  if constexpr (!is_host_space<Space>) {
+    shape_cases<bfloat16>();
+    shape_cases<half>();
+  }
   if (is_host_space<Space>) {
     for (const index_t n : {512, 1024, 2048}) {
       gemm_case<double>("NN", n, n, n, n != 2048, "portable");
