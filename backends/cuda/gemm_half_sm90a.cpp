@@ -49,6 +49,23 @@ std::string name_of(const HalfGemm& g, int configuration, bool copied) {
   return copied ? "copied " + name : name;
 }
 
+double elements(index_t rows, index_t columns) { return static_cast<double>(rows) * static_cast<double>(columns); }
+
+/// Why the vendor's library was measured faster on an H200, of products without an epilogue, or null.
+const char* slower_than_library(const HalfGemm& g, bool across_lines, int units) {
+  if (std::min(g.m, g.n) <= 64)
+    return across_lines || elements(std::max(g.m, g.n), g.k) > 0x1p25
+               ? "64 rows or columns or fewer, and the other operand large or of rows that are no multiples of "
+                 "128 bytes: the vendor's library was measured faster"
+               : nullptr;
+  const index_t tiles = ((g.m + 127) / 128) * ((g.n + 63) / 64), pairs = ((g.m + 127) / 128) * ((g.n + 127) / 128);
+  if (2 * tiles < units && elements(tiles, g.k) > 8e4)
+    return "so few tiles for so long a K: the vendor's library was measured faster";
+  if (across_lines && 2 * pairs <= units && g.k > 1500)  // blocks in pairs that share B, all at once
+    return "so few tiles, of rows that are no multiples of 128 bytes: the vendor's library was measured faster";
+  return nullptr;
+}
+
 constexpr const char* path = "cuda:wgmma_half_sm90a";
 
 }  // namespace
@@ -59,26 +76,25 @@ Verdict half_sm90a_can_run(const HalfProduct& product, const DeviceInfo& device)
   if (!g) return Verdict::no("an operand has unit stride in neither dimension");
   const char* const why = cuda::sm90a::refusal(*g);
   if (why != nullptr && !realigned(*g, product)) return Verdict::no(in_callers_names(why, *g, product.a));
-  // the epilogue costs less here than a pass of its own behind any other path
-  if (product.epilogue.any || product.by_name) return Verdict::yes();
-  // measured against cuBLAS on an H200
-  const auto elements = [](index_t rows, index_t columns) {
-    return static_cast<double>(rows) * static_cast<double>(columns);
-  };
+  if (product.by_name) return Verdict::yes();
   const bool across_lines = why == nullptr && (g->lda % 64 != 0 || g->ldb % 64 != 0);
-  if (std::min(g->m, g->n) <= 64) {
-    if (across_lines || elements(std::max(g->m, g->n), g->k) > 0x1p25)
-      return Verdict::no(
-          "64 rows or columns or fewer, and the other operand large or of rows that are no multiples of "
-          "128 bytes: the vendor's library was measured faster");
-    return Verdict::yes();
-  }
-  const index_t tiles = ((g->m + 127) / 128) * ((g->n + 63) / 64);
-  if (2 * tiles < device.units && g->k > 2048)
-    return Verdict::no("so few tiles for so long a K: the vendor's library was measured faster");
-  if (across_lines && elements(g->m, g->n) * static_cast<double>(g->k) < 0x1p31)
-    return Verdict::no(
-        "so small a product of rows that are no multiples of 128 bytes: the vendor's library was measured faster");
+  if (const char* const slower = product.epilogue.any ? nullptr : slower_than_library(*g, across_lines, device.units))
+    return Verdict::no(slower);
+  // Where the tiles that there are leave many multiprocessors idle at the end, a library that has more of them is
+  // ahead; not of so short a K, whose time is that of C
+  const index_t pairs = ((g->m + 127) / 128) * ((g->n + 127) / 128);
+  if (g->k <= 256 || 2 * pairs <= device.units) return Verdict::yes();
+  const HalfGemm runs = as_it_runs(*g, product);
+  const double ours =
+      cuda::sm90a::expected_cycles(runs, cuda::sm90a::choose_configuration(runs, device.units), device.units);
+  const double any = cuda::sm90a::expected_cycles_of_any_tile(*g, device.units);
+  // of lines that lie across L2's the library is no faster than of others than these are; operands that have to be
+  // copied here cost it over twice the time; small products start earlier here by a microsecond
+  double library = why != nullptr ? 2.2 * any : across_lines ? 1.45 * any : 1.11 * (any + 2000);
+  // behind it the epilogue is a pass of its own: a launch, and C once more in and out at 2500 bytes a cycle
+  if (product.epilogue.any) library += 3000 + elements(g->m, g->n) * (product.out_is_float ? 8 : 4) / 2500;
+  if (ours > library)
+    return Verdict::no("so many multiprocessors idle behind the last tiles: the vendor's library has others");
   return Verdict::yes();
 }
 

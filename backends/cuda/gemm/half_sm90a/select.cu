@@ -70,36 +70,58 @@ bool configuration_fits(const HalfGemm& p, int configuration) {
   return !e.any || (p.beta_pointer == nullptr && p.beta == 0) || pairs(p.d, p.ldd, 1);
 }
 
-int choose_configuration(const HalfGemm& p, int units) {
-  // Cycles, as measured on an H200: the tensor pipe does 2048 multiply-adds a cycle and multiprocessor for 16-bit
-  // operands; L2 gives all multiprocessors 8000 bytes a cycle, less than half of that where lines of 128 bytes lie
-  // across its own. A tile of K takes the longer of the two; the waves of tiles times a tile's main loop and store add
-  // up, behind a start that is the same for all.
+double expected_cycles(const HalfGemm& p, int configuration, int units) {
+  // As measured on an H200: the tensor pipe does 2048 multiply-adds a cycle and multiprocessor for 16-bit operands; L2
+  // gives all multiprocessors 8000 bytes a cycle, less than half of that where lines of 128 bytes lie across its own. A
+  // tile of K takes the longer of the two, and part of the other where lines lie so; the waves of tiles times a tile's
+  // main loop and store add up, behind a start that is the same for all.
   const auto bytes = [](std::int64_t leading) { return leading % 64 == 0 ? 128.0 : 2.25 * 128; };
+  const auto& [rows, columns, multicast, split] = shapes[configuration].tile;
+  const std::int64_t row_tiles = (p.m + rows * multicast - 1) / (rows * multicast);
+  const std::int64_t tiles = row_tiles * ((p.n + columns - 1) / columns);
+  // clusters of 4 and 8 blocks leave multiprocessors of a group free
+  const int blocks = split > 1 ? split : multicast;
+  const std::int64_t at_once = (blocks > 2 ? units * 10 / 11 : units) / blocks;
+  const std::int64_t waves = (tiles + at_once - 1) / at_once;
+  const std::int64_t k_tiles = (p.k + 63) / 64, k_here = split > 1 ? (k_tiles + split - 1) / split : k_tiles;
+  const auto running = static_cast<double>(std::min(tiles, at_once) * blocks);
+  const double from_l2 = running * (rows * bytes(p.lda) + columns * bytes(p.ldb) / multicast) / 8000;
+  const double pipe = rows * columns * 64 / 2048.0 / shapes[configuration].efficiency;
+  const bool across = p.lda % 64 != 0 || p.ldb % 64 != 0;
+  const double step = std::max(pipe, from_l2) + (across ? std::min(pipe, from_l2) / 4 : 0);
+  double tile = static_cast<double>(k_here) * step + 9.0 * columns;
+  if (split > 0) tile += split > 1 ? 4000 : 2500;
+  return (multicast > 1 ? 1500 : 0) + static_cast<double>(waves) * tile;
+}
+
+int choose_configuration(const HalfGemm& p, int units) {
   int best = -1;
   double least = 1e300;
   for (int c = 0; c < configurations(); ++c) {
     if (!configuration_fits(p, c)) continue;
-    const auto& [rows, columns, multicast, split] = shapes[c].tile;
-    const std::int64_t row_tiles = (p.m + rows * multicast - 1) / (rows * multicast);
-    const std::int64_t tiles = row_tiles * ((p.n + columns - 1) / columns);
-    // clusters of 4 and 8 blocks leave multiprocessors of a group free
-    const int blocks = split > 1 ? split : multicast;
-    const std::int64_t at_once = (blocks > 2 ? units * 10 / 11 : units) / blocks;
-    const std::int64_t waves = (tiles + at_once - 1) / at_once;
-    const std::int64_t k_tiles = (p.k + 63) / 64, k_here = split > 1 ? (k_tiles + split - 1) / split : k_tiles;
-    const auto running = static_cast<double>(std::min(tiles, at_once) * blocks);
-    const double from_l2 = running * (rows * bytes(p.lda) + columns * bytes(p.ldb) / multicast) / 8000;
-    const double step = std::max(rows * columns * 64 / 2048.0 / shapes[c].efficiency, from_l2);
-    double tile = static_cast<double>(k_here) * step + 9.0 * columns;
-    if (split > 0) tile += split > 1 ? 4000 : 2500;
-    const double cycles = (multicast > 1 ? 1500 : 0) + static_cast<double>(waves) * tile;
+    const double cycles = expected_cycles(p, c, units);
     if (cycles < least) {
       least = cycles;
       best = c;
     }
   }
   return best;
+}
+
+double expected_cycles_of_any_tile(const HalfGemm& p, int units) {
+  double least = 1e300;
+  for (const int rows : {128, 192, 256})
+    for (int columns = 64; columns <= 256; columns += 16) {
+      if (rows * columns > 192 * 224) continue;  // their sums are beyond the registers
+      const std::int64_t tiles = ((p.m + rows - 1) / rows) * ((p.n + columns - 1) / columns);
+      const std::int64_t waves = (tiles + units - 1) / units;
+      const double pipe = rows * columns / 128.0;  // cycles of 16 of K
+      // bytes that wgmma reads and the copy engine writes meanwhile, at 128 a cycle
+      const double shared = (rows / 64.0 * (64 + columns) * 32 + (rows + columns) * 32) / 128;
+      const auto steps = static_cast<double>((p.k + 15) / 16);
+      least = std::min(least, static_cast<double>(waves) * (steps * std::max(pipe, shared) + 9.0 * columns));
+    }
+  return least;
 }
 
 const char* launch(const HalfGemm& p, int configuration, int units, void* stream) {
