@@ -90,7 +90,7 @@ Verdict half_sm90a_can_run(const HalfProduct& product, const DeviceInfo& device)
   const double any = cuda::sm90a::expected_cycles_of_any_tile(*g, device.units);
   // of lines that lie across L2's the library is no faster than of others than these are; operands that have to be
   // copied here cost it over twice the time; small products start earlier here by a microsecond
-  double library = why != nullptr ? 2.2 * any : across_lines ? 1.45 * any : 1.11 * (any + 2000);
+  double library = why != nullptr ? 2.2 * any : across_lines ? 1.49 * any : 1.1 * (any + 2000);
   // behind it the epilogue is a pass of its own: a launch, and C once more in and out at 2500 bytes a cycle
   if (product.epilogue.any) library += 3000 + elements(g->m, g->n) * (product.out_is_float ? 8 : 4) / 2500;
   if (ours > library)

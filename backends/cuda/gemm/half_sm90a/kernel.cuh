@@ -36,10 +36,12 @@ struct Configuration {
   static constexpr int threads = 128 * (consumers + 1);
   // of a thread: what the one warpgroup gives up is the others'
   static constexpr int producer_registers = split && consumers == 2 ? 56 : 40;
-  static constexpr int consumer_registers = split && consumers == 2 ? 224 : 232;
+  static constexpr int consumer_registers = consumers == 3 ? 152 : split && consumers == 2 ? 224 : 232;
   // an MN-major operand is loaded 64 columns at a time
   static constexpr int a_bytes = BM * BK * 2, b_bytes = (b_mn_major && BN < 64 ? 64 : BN) * BK * 2;
-  static constexpr int staging_columns = BN < 64 ? BN : BN % 128 == 0 ? 128 : 64;  // of D, at a time, a warpgroup
+  static constexpr int staging_columns = BN < 64                           ? BN
+                                         : BN % 128 == 0 && consumers <= 2 ? 128
+                                                                           : 64;  // of D, at a time, a warpgroup
   static constexpr int staging_bytes = std::is_same_v<TOut, float> || split ? 0 : consumers * 64 * staging_columns * 2;
   static constexpr int bias_bytes = split ? 0 : 4 * (BM > BN ? BM : BN);  // of a tile's rows or columns, in fp32
   static constexpr int most_bytes = 232448, stage_bytes = a_bytes + b_bytes + 2 * 8;
@@ -158,7 +160,8 @@ __global__ void __launch_bounds__(C::threads, 1)
   std::uint64_t* const empty = full + C::stages;
   auto* const behind = reinterpret_cast<volatile int*>(empty + C::stages);  // the producer has no register for it
 
-  constexpr int bias_full = 3, bias_empty = 4, bias_threads = 96 + 128 * C::consumers;  // named barriers
+  constexpr int bias_full = 1 + C::consumers, bias_empty = 2 + C::consumers,
+                bias_threads = 96 + 128 * C::consumers;  // named barriers
   const int warpgroup = threadIdx.x / 128;
   const int block = C::cluster > 1 || C::split ? cluster_rank() : 0;
   const int blocks = C::split ? cluster_size() : C::cluster;

@@ -97,7 +97,10 @@ const char* launch_whole(const HalfGemm& p, const Tile& tile, int units, cudaStr
 /// Tiles between those, for shapes that would leave multiprocessors idle; without an epilogue.
 template <class TIn, class TOut>
 const char* launch_between(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream) {
-  if (tile.columns == 192) return launch_shape<Finish::nothing, TIn, TOut, 128, 192, 4, 1>(p, 0, units, stream);
+  if (tile.rows == 192) return launch_shape<Finish::nothing, TIn, TOut, 192, 192, 4, 2>(p, 0, units, stream);
+  if (tile.columns == 192 && tile.multicast == 2)
+    return launch_shape<Finish::nothing, TIn, TOut, 128, 192, 5, 2>(p, 0, units, stream);
+  if (tile.columns == 192) return launch_shape<Finish::nothing, TIn, TOut, 128, 192, 5, 1>(p, 0, units, stream);
   if (tile.multicast == 2) return launch_shape<Finish::nothing, TIn, TOut, 64, 128, 8, 2>(p, 0, units, stream);
   return launch_shape<Finish::nothing, TIn, TOut, 64, 128, 8, 1>(p, 0, units, stream);
 }

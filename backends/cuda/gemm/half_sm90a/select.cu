@@ -15,7 +15,9 @@ constexpr Shape shapes[] = {{"128x256x64 s4 multicast 2", {128, 256, 2, 0}, 1.00
                             {"128x256x64 s4", {128, 256, 1, 0}, 0.97},
                             {"128x128x64 s5", {128, 128, 1, 0}, 0.79},
                             {"128x64x64 s7", {128, 64, 1, 0}, 0.53},
-                            {"128x192x64 s4", {128, 192, 1, 0}, 0.90},
+                            {"192x192x64 s4 multicast 2", {192, 192, 2, 0}, 0.99},
+                            {"128x192x64 s5", {128, 192, 1, 0}, 0.91},
+                            {"128x192x64 s5 multicast 2", {128, 192, 2, 0}, 0.91},
                             {"64x128x64 s8", {64, 128, 1, 0}, 0.66},
                             {"64x128x64 s8 multicast 2", {64, 128, 2, 0}, 0.66},
                             {"128x64x64", {128, 64, 1, 1}, 0.53},
@@ -89,7 +91,7 @@ double expected_cycles(const HalfGemm& p, int configuration, int units) {
   const double pipe = rows * columns * 64 / 2048.0 / shapes[configuration].efficiency;
   const bool across = p.lda % 64 != 0 || p.ldb % 64 != 0;
   const double step = std::max(pipe, from_l2) + (across ? std::min(pipe, from_l2) / 4 : 0);
-  double tile = static_cast<double>(k_here) * step + 9.0 * columns;
+  double tile = static_cast<double>(k_here) * step + 9.0 * columns * rows / 128;
   if (split > 0) tile += split > 1 ? 4000 : 2500;
   return (multicast > 1 ? 1500 : 0) + static_cast<double>(waves) * tile;
 }
@@ -119,7 +121,8 @@ double expected_cycles_of_any_tile(const HalfGemm& p, int units) {
       // bytes that wgmma reads and the copy engine writes meanwhile, at 128 a cycle
       const double shared = (rows / 64.0 * (64 + columns) * 32 + (rows + columns) * 32) / 128;
       const auto steps = static_cast<double>((p.k + 15) / 16);
-      least = std::min(least, static_cast<double>(waves) * (steps * std::max(pipe, shared) + 9.0 * columns));
+      least =
+          std::min(least, static_cast<double>(waves) * (steps * std::max(pipe, shared) + 9.0 * columns * rows / 128));
     }
   return least;
 }
