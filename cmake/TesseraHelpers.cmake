@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 include(TesseraKokkosTarget)
+include(TesseraGemmEpilogue)
 
 # Flags that every target of ours is compiled with (private: consumers choose their own).
 function(tessera_compile_options target)

@@ -13,6 +13,8 @@ using cuda::sm90a::HalfGemm;
 std::optional<HalfGemm> translate(const HalfProduct& p) {
   auto g = half_gemm(p);
   if (!g) return g;
+  // a functor that these kernels do not hold is somebody else's pass
+  if (half_sm90a_functor_refusal(p) == nullptr) g->functor = p.functor.pointer;
   // the narrow side of a skinny product is the tiles' columns, of which there may be as few as 16
   if (g->m <= 64 && g->m < g->n) {
     transpose_product(*g);
@@ -76,7 +78,8 @@ Verdict half_sm90a_can_run(const HalfProduct& product, const DeviceInfo& device)
   if (!g) return Verdict::no("an operand has unit stride in neither dimension");
   const char* const why = cuda::sm90a::refusal(*g);
   if (why != nullptr && !realigned(*g, product)) return Verdict::no(in_callers_names(why, *g, product.a));
-  if (product.by_name) return Verdict::yes();
+  // a functor in the kernel costs less than a pass of its own behind another path
+  if (product.by_name || g->functor != nullptr) return Verdict::yes();
   const bool across_lines = why == nullptr && (g->lda % 64 != 0 || g->ldb % 64 != 0);
   if (const char* const slower = product.epilogue.any ? nullptr : slower_than_library(*g, across_lines, device.units))
     return Verdict::no(slower);
@@ -96,6 +99,19 @@ Verdict half_sm90a_can_run(const HalfProduct& product, const DeviceInfo& device)
   if (ours > library)
     return Verdict::no("so many multiprocessors idle behind the last tiles: the vendor's library has others");
   return Verdict::yes();
+}
+
+const char* half_sm90a_functor_refusal(const HalfProduct& product) {
+  using cuda::sm90a::Element;
+  const Element in = product.is_bf16 ? Element::bf16 : Element::fp16;
+  if (!product.functor.given()) return "there is none";
+  if (product.functor.kernels == nullptr)
+    return "it is not compiled into the kernels of compute capability 9.0: TESSERA_GEMM_EPILOGUE and "
+           "tessera_add_gemm_epilogue(target file.cu) do that";
+  if (product.functor.kernels->of(in, product.out_is_float ? Element::fp32 : in) == nullptr)
+    return "it is not compiled in for these element types: name them in TESSERA_GEMM_EPILOGUE_KERNELS";
+  if (product.epilogue.any) return "it is compiled in for products without another epilogue";
+  return nullptr;
 }
 
 std::string half_sm90a_configuration(const HalfProduct& product, const DeviceInfo& device) {
@@ -127,7 +143,8 @@ void half_sm90a_run(const HalfProduct& product, const ScalarRef<float>& alpha, c
   fill_scalars(g, alpha, beta);
   if (product.planned) require_started(cuda::sm90a::realign(g, workspace.pointer, stream), path);
   const int configuration = configuration_of(g, product, device);
-  require_started(cuda::sm90a::launch(g, configuration, device.units, stream), path);
+  const auto start = g.functor != nullptr ? product.functor.kernels->of(g.in, g.out) : cuda::sm90a::launch;
+  require_started(start(g, configuration, device.units, stream), path);
 }
 
 }  // namespace tessera::backends

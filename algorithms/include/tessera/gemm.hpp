@@ -11,6 +11,7 @@
 #include <tessera/core/plan.hpp>
 #include <tessera/core/tuning.hpp>
 #include <tessera/core/views.hpp>
+#include <tessera/gemm/functor_pass.hpp>
 #include <tessera/gemm/problem.hpp>
 
 namespace tessera {
@@ -25,6 +26,8 @@ struct GemmEntry {
   static const Selection& select(const Space& exec, const GemmProblem<Types>& problem, std::string_view path, bool tune,
                                  const std::source_location& where);
   static std::size_t workspace_bytes(const Selection& selection, const GemmProblem<Types>& problem);
+  /// Why the kernels of the choice do not apply the problem's functor; null where they do.
+  static const char* functor_apart(const Selection& selection, const GemmProblem<Types>& problem);
   static void run(const Space& exec, const GemmProblem<Types>& problem, const Selection& selection,
                   GemmWorkspace workspace);
 };
@@ -122,6 +125,12 @@ concept GemmOperands =
     ExecutionSpace<Space> && MatrixView<A> && MatrixView<B> && MutableMatrixView<C> && AccessibleFrom<A, Space> &&
     AccessibleFrom<B, Space> && AccessibleFrom<C, Space> && std::same_as<value_t<A>, value_t<B>>;
 
+/// What gemm() applies to each element, in the end: f(value, row, column) with const f, of the accumulator's type.
+template <class F, class Accumulator>
+concept GemmFunctor = std::copy_constructible<F> && requires(const F& f, const Accumulator& value, index_t i) {
+  { f(value, i, i) } -> std::convertible_to<Accumulator>;
+};
+
 /// The memory of a bias or a residual for a GemmEpilogue. Holds no reference: the view must live on.
 template <class V>
   requires(VectorView<V> || MatrixView<V>)
@@ -164,9 +173,11 @@ template <VectorView V>
 }
 
 /// A choice of path, made once and run many times. Holds no view but the addresses in its epilogue, no instance and no
-/// memory.
-template <class Types, ExecutionSpace Space>
+/// memory; of a functor it knows the type, and each run brings its own.
+template <class Types, ExecutionSpace Space, class F = detail::NoFunctor>
 class GemmPlan {
+  static constexpr bool with_functor = !std::is_same_v<F, detail::NoFunctor>;
+
  public:
   using Accumulator = typename Types::accumulator;
 
@@ -175,14 +186,23 @@ class GemmPlan {
         m_epilogue(epilogue),
         m_signature(signature_of(problem)),
         m_workspace_bytes(detail::GemmEntry<Types, Space>::workspace_bytes(selection, problem)),
-        m_precision(problem.precision) {}
+        m_precision(problem.precision) {
+    if constexpr (with_functor)
+      if (const char* const why = detail::GemmEntry<Types, Space>::functor_apart(selection, problem)) {
+        m_reasons = selection.refusals;
+        m_reasons.push_back({"the functor with the product", why});
+      }
+  }
 
   /// What will run, "gemm[portable 8x24x512]".
   [[nodiscard]] const std::string& path() const { return m_selection->path; }
   /// What was asked for, or chosen for max_error.
   [[nodiscard]] Precision precision() const { return m_precision; }
-  /// Every provider that was tried before the chosen one, and why it was not taken.
-  [[nodiscard]] const std::vector<Refusal>& reasons() const { return m_selection->refusals; }
+  /// Every provider that was tried before the chosen one, and why it was not taken; last, where a functor is a pass of
+  /// its own, why it is.
+  [[nodiscard]] const std::vector<Refusal>& reasons() const {
+    return m_reasons.empty() ? m_selection->refusals : m_reasons;
+  }
   /// What run() needs as workspace; 0 for most paths.
   [[nodiscard]] std::size_t workspace_bytes() const { return m_workspace_bytes; }
 
@@ -190,25 +210,82 @@ class GemmPlan {
   /// conjugation and alignment that were planned for; their addresses may differ.
   /// \throws Error where they do not, or where the workspace is too small
   template <class A, class B, class C, ScalarFor<Accumulator, Space> Alpha, ScalarFor<Accumulator, Space> Beta>
-    requires(GemmOperands<A, B, C, Space> && std::same_as<value_t<A>, typename Types::in> &&
+    requires(!with_functor && GemmOperands<A, B, C, Space> && std::same_as<value_t<A>, typename Types::in> &&
              std::same_as<value_t<C>, typename Types::out>)
   void run(const Space& exec, const Alpha& alpha, const A& a, const B& b, const Beta& beta, const C& c,
            GemmWorkspace workspace = {}, std::source_location where = std::source_location::current()) const {
-    auto problem = detail::gemm_problem<Types>(exec, a, b, c, m_epilogue, m_precision, where);
-    problem.planned = true;
-    detail::check_gemm_operands(m_signature, signature_of(problem), m_workspace_bytes, workspace.bytes, where);
-    problem.alpha = scalar_ref<Accumulator>(alpha);
-    problem.beta = scalar_ref<Accumulator>(beta);
-    detail::GemmEntry<Types, Space>::run(exec, problem, *m_selection, workspace);
+    run_with(exec, alpha, a, b, beta, c, detail::NoFunctor(), workspace, where);
+  }
+  /// The same of a plan with a functor; what f holds may differ from run to run.
+  template <class A, class B, class C, ScalarFor<Accumulator, Space> Alpha, ScalarFor<Accumulator, Space> Beta>
+    requires(with_functor && GemmOperands<A, B, C, Space> && std::same_as<value_t<A>, typename Types::in> &&
+             std::same_as<value_t<C>, typename Types::out>)
+  void run(const Space& exec, const Alpha& alpha, const A& a, const B& b, const Beta& beta, const C& c, const F& f,
+           GemmWorkspace workspace = {}, std::source_location where = std::source_location::current()) const {
+    run_with(exec, alpha, a, b, beta, c, f, workspace, where);
   }
 
  private:
+  template <class A, class B, class C, class Alpha, class Beta>
+  void run_with(const Space& exec, const Alpha& alpha, const A& a, const B& b, const Beta& beta, const C& c, const F& f,
+                GemmWorkspace workspace, const std::source_location& where) const {
+    using Entry = detail::GemmEntry<Types, Space>;
+    auto problem = detail::gemm_problem<Types>(exec, a, b, c, m_epilogue, m_precision, where);
+    problem.planned = true;
+    problem.functor = detail::functor_ref<Types, Space>(f);
+    detail::check_gemm_operands(m_signature, signature_of(problem), m_workspace_bytes, workspace.bytes, where);
+    problem.alpha = scalar_ref<Accumulator>(alpha);
+    problem.beta = scalar_ref<Accumulator>(beta);
+    Entry::run(exec, problem, *m_selection, workspace);
+    if constexpr (with_functor)
+      if (Entry::functor_apart(*m_selection, problem) != nullptr) detail::run_gemm_functor<Types>(exec, problem, f);
+  }
+
   const Selection* m_selection;
   GemmEpilogue m_epilogue;
   GemmSignature m_signature;
   std::size_t m_workspace_bytes;
   Precision m_precision;
+  std::vector<Refusal> m_reasons;  // empty: those of the selection
 };
+
+namespace detail {
+
+template <class Types, class F, class Space, class A, class B, class C>
+GemmPlan<Types, Space, F> plan_gemm(const Space& exec, const A& a, const B& b, const C& c, const F& f,
+                                    const GemmOptions& options, const std::source_location& where) {
+  auto problem = gemm_problem<Types>(exec, a, b, c, options.epilogue, options.precision, where);
+  settle_precision(exec, problem, options, where);
+  problem.planned = true;
+  problem.functor = functor_ref<Types, Space>(f);
+  // a functor may write: it is not called to measure
+  const bool tune = std::is_same_v<F, NoFunctor> && (options.tune || tuning() == Tuning::measure);
+  return {problem, options.epilogue, GemmEntry<Types, Space>::select(exec, problem, options.path, tune, where)};
+}
+
+template <class Types, class F, class Space, class A, class B, class C, class Alpha, class Beta>
+void run_gemm(const Space& exec, const Alpha& alpha, const A& a, const B& b, const Beta& beta, const C& c, const F& f,
+              const GemmOptions& options, const std::source_location& where) {
+  using Entry = GemmEntry<Types, Space>;
+  using Accumulator = typename Types::accumulator;
+  auto problem = gemm_problem<Types>(exec, a, b, c, options.epilogue, options.precision, where);
+  problem.alpha = scalar_ref<Accumulator>(alpha);
+  problem.beta = scalar_ref<Accumulator>(beta);
+  problem.functor = functor_ref<Types, Space>(f);
+  // A and B are not read where alpha is 0
+  if (!problem.alpha.on_host() || problem.alpha.value != Accumulator{}) settle_precision(exec, problem, options, where);
+  const Selection& selection = Entry::select(exec, problem, options.path, false, where);
+  const std::size_t bytes = Entry::workspace_bytes(selection, problem);
+  require(bytes == 0, [&] {
+    return Error("tessera::gemm", "the path " + selection.path + " needs " + std::to_string(bytes) + " bytes",
+                 "gemm() allocates nothing", "Use plan_gemm() and give run() a workspace", where);
+  });
+  Entry::run(exec, problem, selection, {});
+  if constexpr (!std::is_same_v<F, NoFunctor>)
+    if (Entry::functor_apart(selection, problem) != nullptr) run_gemm_functor<Types>(exec, problem, f);
+}
+
+}  // namespace detail
 
 /// Chooses a path for products of these operands (see gemm()); reads no element, but for max_error and to tune.
 /// \throws Error as gemm(), and where a forced path cannot run
@@ -216,13 +293,15 @@ template <ExecutionSpace Space, class A, class B, class C>
   requires(GemmOperands<A, B, C, Space>)
 [[nodiscard]] auto plan_gemm(const Space& exec, const A& a, const B& b, const C& c, const GemmOptions& options = {},
                              std::source_location where = std::source_location::current()) {
-  using Types = GemmTypes<value_t<A>, value_t<C>>;
-  auto problem = detail::gemm_problem<Types>(exec, a, b, c, options.epilogue, options.precision, where);
-  detail::settle_precision(exec, problem, options, where);
-  problem.planned = true;
-  return GemmPlan<Types, Space>(problem, options.epilogue,
-                                detail::GemmEntry<Types, Space>::select(
-                                    exec, problem, options.path, options.tune || tuning() == Tuning::measure, where));
+  return detail::plan_gemm<GemmTypes<value_t<A>, value_t<C>>>(exec, a, b, c, detail::NoFunctor(), options, where);
+}
+/// The same for products with a functor of f's type; f is not kept, and run() takes one.
+template <ExecutionSpace Space, class A, class B, class C, GemmFunctor<accumulator_t<value_t<A>>> F>
+  requires(GemmOperands<A, B, C, Space>)
+[[nodiscard]] auto plan_gemm(const Space& exec, const A& a, const B& b, const C& c, const F& f,
+                             const GemmOptions& options = {},
+                             std::source_location where = std::source_location::current()) {
+  return detail::plan_gemm<GemmTypes<value_t<A>, value_t<C>>>(exec, a, b, c, f, options, where);
 }
 
 /// C = alpha A B + beta C. Sums are formed in accumulator_t of A's elements.
@@ -243,30 +322,36 @@ template <ExecutionSpace Space, class A, class B, class C, ScalarFor<accumulator
   requires(GemmOperands<A, B, C, Space>)
 void gemm(const Space& exec, const Alpha& alpha, const A& a, const B& b, const Beta& beta, const C& c,
           const GemmOptions& options = {}, std::source_location where = std::source_location::current()) {
-  using Types = GemmTypes<value_t<A>, value_t<C>>;
-  using Entry = detail::GemmEntry<Types, Space>;
-  auto problem = detail::gemm_problem<Types>(exec, a, b, c, options.epilogue, options.precision, where);
-  problem.alpha = scalar_ref<typename Types::accumulator>(alpha);
-  problem.beta = scalar_ref<typename Types::accumulator>(beta);
-  // A and B are not read where alpha is 0
-  if (!problem.alpha.on_host() || problem.alpha.value != typename Types::accumulator{})
-    detail::settle_precision(exec, problem, options, where);
-  const Selection& selection = Entry::select(exec, problem, options.path, false, where);
-  const std::size_t bytes = Entry::workspace_bytes(selection, problem);
-  require(bytes == 0, [&] {
-    return Error("tessera::gemm", "the path " + selection.path + " needs " + std::to_string(bytes) + " bytes",
-                 "gemm() allocates nothing", "Use plan_gemm() and give run() a workspace", where);
-  });
-  Entry::run(exec, problem, selection, {});
+  detail::run_gemm<GemmTypes<value_t<A>, value_t<C>>>(exec, alpha, a, b, beta, c, detail::NoFunctor(), options, where);
+}
+/// C = f(alpha A B + beta C, row, column), for any element types: f comes last, behind an epilogue of the options, and
+/// sees each element of C once. It is called where exec runs (KOKKOS_FUNCTION; a KOKKOS_LAMBDA will do), in no order,
+/// with values of the accumulator's type and the caller's rows and columns, and what it points to lives until the work
+/// is done. It is a second pass over C, whose type then rounds its argument too, unless it was compiled into the
+/// kernels that run (tessera/gemm/functor.hpp); a plan's path() and reasons() tell.
+template <ExecutionSpace Space, class A, class B, class C, ScalarFor<accumulator_t<value_t<A>>, Space> Alpha,
+          ScalarFor<accumulator_t<value_t<A>>, Space> Beta, GemmFunctor<accumulator_t<value_t<A>>> F>
+  requires(GemmOperands<A, B, C, Space>)
+void gemm(const Space& exec, const Alpha& alpha, const A& a, const B& b, const Beta& beta, const C& c, const F& f,
+          const GemmOptions& options = {}, std::source_location where = std::source_location::current()) {
+  detail::run_gemm<GemmTypes<value_t<A>, value_t<C>>>(exec, alpha, a, b, beta, c, f, options, where);
 }
 
-/// The same on the default instance.
+/// The same two on the default instance.
 template <class A, class B, class C, ScalarFor<accumulator_t<value_t<A>>, Kokkos::DefaultExecutionSpace> Alpha,
           ScalarFor<accumulator_t<value_t<A>>, Kokkos::DefaultExecutionSpace> Beta>
   requires(GemmOperands<A, B, C, Kokkos::DefaultExecutionSpace>)
 void gemm(const Alpha& alpha, const A& a, const B& b, const Beta& beta, const C& c, const GemmOptions& options = {},
           std::source_location where = std::source_location::current()) {
   gemm(Kokkos::DefaultExecutionSpace(), alpha, a, b, beta, c, options, where);
+}
+template <class A, class B, class C, ScalarFor<accumulator_t<value_t<A>>, Kokkos::DefaultExecutionSpace> Alpha,
+          ScalarFor<accumulator_t<value_t<A>>, Kokkos::DefaultExecutionSpace> Beta,
+          GemmFunctor<accumulator_t<value_t<A>>> F>
+  requires(GemmOperands<A, B, C, Kokkos::DefaultExecutionSpace>)
+void gemm(const Alpha& alpha, const A& a, const B& b, const Beta& beta, const C& c, const F& f,
+          const GemmOptions& options = {}, std::source_location where = std::source_location::current()) {
+  gemm(Kokkos::DefaultExecutionSpace(), alpha, a, b, beta, c, f, options, where);
 }
 
 }  // namespace tessera

@@ -287,6 +287,22 @@ std::size_t GemmEntry<Types, Space>::workspace_bytes(const Selection& selection,
 }
 
 template <class Types, class Space>
+const char* GemmEntry<Types, Space>::functor_apart(const Selection& selection, const GemmProblem<Types>& problem) {
+  using List = gemm_provider_list<Space>;
+  const char* why = "no path has kernels of these element types that a functor is compiled into";
+  bool applied = false;
+  for (std::size_t i = 0; i < std::tuple_size_v<List>; ++i)
+    with_provider<Types, Space>(i, List{}, [&]<class Provider>() {
+      if constexpr (requires { Provider::functor_refusal(problem); }) {
+        why = Provider::functor_refusal(problem);
+        applied = applied || (why == nullptr && i == selection.provider);
+        if (why == nullptr) why = "the path that it was compiled into does not run";
+      }
+    });
+  return applied ? nullptr : why;
+}
+
+template <class Types, class Space>
 void GemmEntry<Types, Space>::run(const Space& exec, const GemmProblem<Types>& problem, const Selection& selection,
                                   GemmWorkspace workspace) {
   const Region region(selection.region);

@@ -98,6 +98,8 @@ void run_gemm_epilogue(const Space& exec, const GemmProblem<Types>& p) {
 
 /// A provider, and behind it the epilogue where it does not form that itself:
 ///   template <class Types> static bool forms_epilogue(const GemmProblem<Types>&);  // optional
+/// and why it does not apply the problem's functor, or null where it does; else that is the caller's pass:
+///   template <class Types> static const char* functor_refusal(const GemmProblem<Types>&);  // optional
 template <class Provider>
 struct WithEpilogue : Provider {
   template <class Types>
@@ -107,9 +109,16 @@ struct WithEpilogue : Provider {
     return true;
   }
   template <class Types>
+  static bool applies_functor(const GemmProblem<Types>& p) {
+    if constexpr (requires { Provider::functor_refusal(p); }) return Provider::functor_refusal(p) == nullptr;
+    return false;
+  }
+  template <class Types>
   static std::string configuration(const GemmProblem<Types>& p, const DeviceInfo& device) {
     std::string text = Provider::configuration(p, device);
-    if (second_pass(p)) text += text.empty() ? "and a pass for the epilogue" : ", and a pass for the epilogue";
+    const auto add = [&](const char* what) { (text += text.empty() ? "" : ", ") += what; };
+    if (second_pass(p)) add("and a pass for the epilogue");
+    if (p.functor.given()) add(applies_functor(p) ? "with the functor" : "and a pass for the functor");
     return text;
   }
   template <class Types, class Space>

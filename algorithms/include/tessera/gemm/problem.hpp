@@ -82,6 +82,7 @@ struct GemmOptions {
   std::string_view path{};
   /// Of plan_gemm(): every path that can run is timed first, on these A and B and a C of its own, unless the tuning
   /// file (core/tuning.hpp) knows the problem; the fastest is kept there. Also by TESSERA_TUNE=1. Waits, and allocates.
+  /// Plans with a functor are not tuned: it would have to be called.
   bool tune = false;
 };
 
@@ -115,6 +116,17 @@ struct GemmEpilogueRef {
   bool any = false;
 };
 
+/// The kernels that a user's functor was compiled into; what it holds is its backend's own.
+struct GemmFunctorKernels;
+
+/// A user's functor without its type.
+struct GemmFunctorRef {
+  const void* pointer = nullptr;  ///< on the host, for the time of the call; null: there is none
+  const GemmFunctorKernels* kernels = nullptr;
+
+  [[nodiscard]] bool given() const { return pointer != nullptr; }
+};
+
 /// C = alpha A B + beta C. A is M x K, B is K x N, C is M x N; transposes are strides, conjugation is a flag.
 template <class Types>
 struct GemmProblem {
@@ -129,6 +141,7 @@ struct GemmProblem {
   ScalarRef<Accumulator> beta;
   MatrixRef<Out> c;
   GemmEpilogueRef<Types> epilogue;
+  GemmFunctorRef functor;  ///< comes after the epilogue
   Precision precision = Precision::full;
   bool planned = false;    ///< a plan runs it, so that it may ask for a workspace without being forced
   bool by_name = false;    ///< the provider was forced, or measured to be the fastest: see Selection
@@ -145,7 +158,9 @@ struct GemmSignature {
   index_t m = 0, n = 0, k = 0;
   index_t strides[6] = {};       ///< of A, B and C; 0 where the extent is at most 1
   std::uint64_t alignments = 0;  ///< log2 of the operands' alignment in bytes, at most 4; a byte each
-  std::uint64_t flags = 0;       ///< conjugation of A and B, scalars on the host, planned, precision, epilogue, threads
+  std::uint64_t flags =
+      0;  ///< conjugation of A and B, scalars on the host, planned, precision, epilogue, functor, threads
+  std::uint64_t functor = 0;  ///< the address of its kernels
 
   bool operator==(const GemmSignature&) const = default;
 };
@@ -169,8 +184,9 @@ template <class Types>
   };
   s.alignments = alignment(p.a.pointer) | alignment(p.b.pointer) << 8 | alignment(p.c.pointer) << 16;
   s.flags = (p.a.conj ? 1u : 0u) | (p.b.conj ? 2u : 0u) | (p.alpha.on_host() ? 4u : 0u) | (p.beta.on_host() ? 8u : 0u) |
-            (p.planned ? 16u : 0u) | (p.epilogue.any ? 32u : 0u) | static_cast<std::uint64_t>(p.precision) << 8 |
-            static_cast<std::uint64_t>(p.concurrency) << 32;
+            (p.planned ? 16u : 0u) | (p.epilogue.any ? 32u : 0u) | (p.functor.given() ? 64u : 0u) |
+            static_cast<std::uint64_t>(p.precision) << 8 | static_cast<std::uint64_t>(p.concurrency) << 32;
+  s.functor = reinterpret_cast<std::uintptr_t>(p.functor.kernels);
   return s;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "half_sm90a.hpp"
+#include <cstdint>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <type_traits>
@@ -256,6 +257,54 @@ __device__ __forceinline__ float finish_fragment(const Epilogue& e, float (&d)[N
   if (e.residual == nullptr) return e.scale;
   add_matrix<TOut>(d, e.scale, 1.0f, e.residual, e.residual_strides[0], at);
   return 1.0f;
+}
+
+/// No functor of a user's.
+struct NoFunctor {};
+template <class F>
+inline constexpr bool is_functor = !std::is_same_v<F, NoFunctor>;
+
+/// f of one sum, told the caller's row and column.
+template <class F>
+__device__ __forceinline__ float apply(const F& f, bool transposed, float sum, int i, int j) {
+  return static_cast<float>(f(sum, static_cast<std::int64_t>(transposed ? j : i), transposed ? i : j));
+}
+
+/// d = f(alpha d + beta D, row, column) of a fragment as above: once for each element of D, and for nothing behind its
+/// last row and column, since f may read or write by its coordinates.
+template <class TOut, class F, int N>
+__device__ __forceinline__ void apply_to_fragment(const F& f, bool transposed, float (&d)[N], float alpha, float beta,
+                                                  const TOut* old, long long ldd, int m0, int n0, int m, int n,
+                                                  int warp, int lane) {
+  const FragmentPlace at{m0 + warp * 16 + lane / 4, n0 + 2 * (lane % 4), m, n};
+  if (beta != 0.0f) {
+    add_matrix<TOut>(d, alpha, beta, old, ldd, at);
+  } else {
+#pragma unroll
+    for (int k = 0; k < N; ++k) d[k] *= alpha;
+  }
+  const auto each = [&]<bool Whole>(bool swap) {
+    constexpr int part = N < 32 ? N : 32;
+#pragma unroll
+    for (int first = 0; first < N; first += part) {
+      int go = 1;  // see finish_fragment()
+      asm volatile("" : "+r"(go));
+      if (go != 0) {
+#pragma unroll
+        for (int k = first; k < first + part; ++k) {
+          const int i = at.row + k / 2 % 2 * 8, j = at.column + k / 4 * 8 + k % 2;
+          if (Whole || (i < m && j < n)) d[k] = apply(f, swap, d[k], i, j);
+        }
+      }
+    }
+  };
+  // whole tiles without tests, and which coordinate is which settled once
+  if (m0 + 64 > m || n0 + N * 2 > n)
+    each.template operator()<false>(transposed);
+  else if (transposed)
+    each.template operator()<true>(true);
+  else
+    each.template operator()<true>(false);
 }
 
 }  // namespace tessera::cuda::sm90a

@@ -7,6 +7,10 @@
 /// \file
 /// The plain interface of the Hopper bf16/fp16 GEMM: raw pointers, sizes, strides, stream. No Kokkos, no vendor header.
 
+namespace tessera {
+struct GemmFunctorKernels;
+}
+
 namespace tessera::cuda::sm90a {
 
 enum class Element { bf16, fp16, fp32 };
@@ -21,12 +25,14 @@ struct Epilogue {
   const void* bias = nullptr;  ///< of D's element type, or fp32
   bool bias_is_fp32 = false;
   bool bias_along_rows = false;  ///< an element for each row of D, else for each column
+  bool transposed = false;       ///< D's rows are the caller's columns, which a functor is told
   std::int64_t bias_stride = 0;
   const void* residual = nullptr;  ///< of D's element type
   std::int64_t residual_strides[2] = {};
 
   /// Of D^T.
   void transpose() {
+    transposed = !transposed;
     bias_along_rows = !bias_along_rows;
     const std::int64_t down = residual_strides[0];
     residual_strides[0] = residual_strides[1];
@@ -54,6 +60,7 @@ struct HalfGemm {
   const float* alpha_pointer = nullptr;  ///< device memory; used instead of alpha where not null
   const float* beta_pointer = nullptr;
   Epilogue epilogue;
+  const void* functor = nullptr;  ///< on the host: D = functor(alpha A B + beta D, row, column), and no epilogue
 };
 
 /// Why the kernels cannot take the problem (alignment, sizes), or null. Architecture is the caller's check:
@@ -71,7 +78,8 @@ const char* realign(HalfGemm& problem, void* workspace, void* stream);
 int configurations();
 const char* configuration_name(int configuration);
 /// Whether the configuration can take the problem: those that split K want as many tiles of K as blocks; the others,
-/// where there is an epilogue, a residual and an old D (where beta is not 0) whose rows are pairs of aligned elements.
+/// where there is an epilogue or a functor, a residual and an old D (where beta is not 0) whose rows are pairs of
+/// aligned elements. Functors are compiled into some configurations only.
 bool configuration_fits(const HalfGemm& problem, int configuration);
 /// How long a configuration is expected to take on `units` multiprocessors, and the best of all tiles that the chip has
 /// registers and shared memory for, which a library may have; both but for what is the same for all.
@@ -84,3 +92,13 @@ int choose_configuration(const HalfGemm& problem, int units);
 const char* launch(const HalfGemm& problem, int configuration, int units, void* stream);
 
 }  // namespace tessera::cuda::sm90a
+
+/// The launches of kernels that a user's functor was compiled into; null where its element types were not named.
+struct tessera::GemmFunctorKernels {
+  using Launch = const char* (*)(const cuda::sm90a::HalfGemm& problem, int configuration, int units, void* stream);
+  Launch launches[2][2] = {};  ///< [bf16 instead of fp16][into fp32 instead of themselves]
+
+  [[nodiscard]] Launch of(cuda::sm90a::Element in, cuda::sm90a::Element out) const {
+    return launches[in == cuda::sm90a::Element::bf16 ? 1 : 0][out == cuda::sm90a::Element::fp32 ? 1 : 0];
+  }
+};

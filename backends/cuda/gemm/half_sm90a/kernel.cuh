@@ -66,13 +66,21 @@ struct Arguments {
   Epilogue epilogue;
 };
 
+/// And a user's functor, where there is one.
+template <class F>
+struct ArgumentsAndFunctor : Arguments {
+  F functor;
+};
+template <class F>
+using ArgumentsOf = std::conditional_t<is_functor<F>, ArgumentsAndFunctor<F>, Arguments>;
+
 /// Blocks that may split K: as many as a cluster has on every device.
 inline constexpr int most_blocks = 8;
 
 /// The sums of a tile's blocks, for the part of the tile that this block finishes. By `threads` threads from `thread`.
-template <class C>
+template <class C, class F>
 __device__ __forceinline__ void finish_split(const float* sums, int block, int blocks, int m0, int n0,
-                                             const Arguments& args, int thread, int threads) {
+                                             const ArgumentsOf<F>& args, int thread, int threads) {
   using TOut = typename C::TOut;
   const float alpha = args.alpha_pointer ? *args.alpha_pointer : args.alpha;
   const float beta = args.beta_pointer ? *args.beta_pointer : args.beta;
@@ -92,7 +100,10 @@ __device__ __forceinline__ void finish_split(const float* sums, int block, int b
       TOut& to = out[static_cast<long long>(n0 + j) * args.ldd + m0 + i];
       float value = alpha * sum;
       if (beta != 0.0f) value += beta * static_cast<float>(to);
-      if (args.epilogue.any) value = finish_element<TOut>(args.epilogue, value, m0 + i, n0 + j);
+      if constexpr (is_functor<F>)
+        value = apply(args.functor, args.epilogue.transposed, value, m0 + i, n0 + j);
+      else if (args.epilogue.any)
+        value = finish_element<TOut>(args.epilogue, value, m0 + i, n0 + j);
       to = static_cast<TOut>(value);
     }
     return;
@@ -129,7 +140,13 @@ __device__ __forceinline__ void finish_split(const float* sums, int block, int b
       sum[q] *= alpha;
       if (beta != 0.0f) sum[q] += beta * static_cast<float>(quad.lane[q]);
     }
-    if (args.epilogue.any) finish_quad<TOut>(args.epilogue, sum, m0 + i, n0 + j, args.n);
+    if constexpr (is_functor<F>) {
+#pragma unroll
+      for (int q = 0; q < 4; ++q)
+        if (n0 + j + q < args.n) sum[q] = apply(args.functor, args.epilogue.transposed, sum[q], m0 + i, n0 + j + q);
+    } else if (args.epilogue.any) {
+      finish_quad<TOut>(args.epilogue, sum, m0 + i, n0 + j, args.n);
+    }
 #pragma unroll
     for (int q = 0; q < 4; ++q) quad.lane[q] = static_cast<TOut>(sum[q]);
     if (whole)
@@ -140,11 +157,13 @@ __device__ __forceinline__ void finish_split(const float* sums, int block, int b
   }
 }
 
-/// Configurations that split K take every epilogue in the kernel for none.
-template <class C, Finish finish>
+/// Configurations that split K take every epilogue in the kernel for none. A functor is compiled into kernels of its
+/// own, for no epilogue.
+template <class C, Finish finish, class F = NoFunctor>
 __global__ void __launch_bounds__(C::threads, 1)
     gemm_kernel(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
-                const __grid_constant__ CUtensorMap map_d, const Arguments args) {
+                const __grid_constant__ CUtensorMap map_d, const ArgumentsOf<F> args) {
+  static_assert(!is_functor<F> || finish == Finish::nothing);
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   using TIn = typename C::TIn;
   using TOut = typename C::TOut;
@@ -340,6 +359,12 @@ __global__ void __launch_bounds__(C::threads, 1)
         if (biased && t + step < tiles) named_barrier_arrive(bias_empty, bias_threads);
         beta = 0.0f;
       }
+      if constexpr (is_functor<F>) {
+        apply_to_fragment<TOut>(args.functor, args.epilogue.transposed, d, alpha, beta,
+                                static_cast<const TOut*>(args.d), args.ldd, m0, n0, args.m, args.n, warp, lane);
+        alpha = 1.0f;
+        beta = 0.0f;
+      }
       // D fragment: rows lane/4 and lane/4 + 8 of the warp's 16, columns 8 j + 2 (lane % 4) and the next
       bool stored = false;
       if constexpr (C::staging_bytes > 0) {
@@ -416,8 +441,8 @@ __global__ void __launch_bounds__(C::threads, 1)
     int row, column;
     locate(first, row_tiles, column_tiles, row, column);
     if (warpgroup > 0)
-      finish_split<C>(reinterpret_cast<const float*>(base), block, blocks, row * BM, column * BN, args,
-                      static_cast<int>(threadIdx.x) - 128, 128 * C::consumers);
+      finish_split<C, F>(reinterpret_cast<const float*>(base), block, blocks, row * BM, column * BN, args,
+                         static_cast<int>(threadIdx.x) - 128, 128 * C::consumers);
   }
   if constexpr (C::cluster > 1 || C::split) cluster_sync();  // no block leaves while a peer reads or arrives
 #endif

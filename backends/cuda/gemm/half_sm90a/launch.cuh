@@ -22,7 +22,10 @@ struct Tile {
   [[nodiscard]] constexpr bool between() const { return split == 0 && (columns == 192 || rows == 64); }
 };
 
-template <class C, Finish finish>
+/// A tile shape by index.
+const Tile& tile_of(int configuration);
+
+template <class C, Finish finish, class F>
 const char* launch_configuration(const HalfGemm& p, int split, int units, cudaStream_t stream) {
   constexpr auto type = std::is_same_v<typename C::TIn, __nv_bfloat16> ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
                                                                        : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
@@ -50,7 +53,7 @@ const char* launch_configuration(const HalfGemm& p, int split, int units, cudaSt
     if (args.store_by_tma && !make_map(&d, {p.d, p.m, p.n, p.ldd, type, 2, 64})) args.store_by_tma = 0;
   }
   static const cudaError_t prepared =
-      cudaFuncSetAttribute(gemm_kernel<C, finish>, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
+      cudaFuncSetAttribute(gemm_kernel<C, finish, F>, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
   if (prepared != cudaSuccess) return cudaGetErrorString(prepared);
 
   const std::int64_t row_tiles = (p.m + C::BM * C::cluster - 1) / (C::BM * C::cluster);
@@ -69,16 +72,23 @@ const char* launch_configuration(const HalfGemm& p, int split, int units, cudaSt
   attributes[1].val.programmaticStreamSerializationAllowed = 1;
   config.attrs = attributes;
   config.numAttrs = 2;
-  const cudaError_t status = cudaLaunchKernelEx(&config, gemm_kernel<C, finish>, a, b, d, args);
+  const auto start = [&](const ArgumentsOf<F>& all) {
+    return cudaLaunchKernelEx(&config, gemm_kernel<C, finish, F>, a, b, d, all);
+  };
+  cudaError_t status{};
+  if constexpr (is_functor<F>)
+    status = start({args, *static_cast<const F*>(p.functor)});
+  else
+    status = start(args);
   return status == cudaSuccess ? nullptr : cudaGetErrorString(status);
 }
 
 /// All transposes of one tile shape.
-template <Finish finish, class TIn, class TOut, int BM, int BN, int Stages, int Cluster>
+template <Finish finish, class TIn, class TOut, int BM, int BN, int Stages, int Cluster, class F = NoFunctor>
 const char* launch_shape(const HalfGemm& p, int split, int units, cudaStream_t stream) {
   const auto with = [&]<bool A, bool B>() {
-    return launch_configuration<Configuration<TIn, TOut, BM, BN, Stages, Cluster, A, B>, finish>(p, split, units,
-                                                                                                 stream);
+    return launch_configuration<Configuration<TIn, TOut, BM, BN, Stages, Cluster, A, B>, finish, F>(p, split, units,
+                                                                                                    stream);
   };
   if (p.a_mn_major)
     return p.b_mn_major ? with.template operator()<true, true>() : with.template operator()<true, false>();
@@ -134,6 +144,23 @@ const char* launch_finished(const HalfGemm& p, const Tile& tile, int units, cuda
     default:
       return "there is no epilogue";
   }
+}
+
+/// The kernels with a user's functor: of the larger tiles, and one that takes whatever those do not.
+template <class F, class TIn, class TOut>
+const char* launch_with_functor(const HalfGemm& p, int configuration, int units, void* stream) {
+  const Tile& tile = tile_of(configuration);
+  auto* const s = static_cast<cudaStream_t>(stream);
+  constexpr Finish none = Finish::nothing;
+  if (!configuration_fits(p, configuration)) return "the configuration does not fit the problem";
+  if (tile.split > 0) return launch_shape<none, TIn, TOut, 128, 64, 24, 0, F>(p, tile.split, units, s);
+  if (tile.columns == 256 && tile.multicast == 2)
+    return launch_shape<none, TIn, TOut, 128, 256, 4, 2, F>(p, 0, units, s);
+  if (tile.columns == 256) return launch_shape<none, TIn, TOut, 128, 256, 4, 1, F>(p, 0, units, s);
+  return launch_shape<none, TIn, TOut, 128, 128, 5, 1, F>(p, 0, units, s);
+}
+inline bool compiled_with_functors(const Tile& tile) {
+  return tile.rows == 128 && !tile.between() && (tile.split > 0 ? tile.columns == 64 : tile.columns >= 128);
 }
 
 // one translation unit each

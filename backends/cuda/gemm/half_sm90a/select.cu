@@ -48,6 +48,7 @@ constexpr Shape shapes[] = {{"128x256x64 s4 multicast 2", {128, 256, 2, 0}, 1.00
 }  // namespace
 
 int configurations() { return static_cast<int>(std::size(shapes)); }
+const Tile& tile_of(int configuration) { return shapes[configuration].tile; }
 const char* configuration_name(int configuration) { return shapes[configuration].name; }
 
 const char* refusal(const HalfGemm& p) {
@@ -61,6 +62,7 @@ const char* refusal(const HalfGemm& p) {
 
 bool configuration_fits(const HalfGemm& p, int configuration) {
   const Tile& tile = shapes[configuration].tile;
+  if (p.functor != nullptr && !compiled_with_functors(tile)) return false;
   if (tile.split > 0) return (p.k + 63) / 64 >= tile.split;
   if (p.d_column_major || (tile.between() && p.epilogue.any)) return false;
   const auto pairs = [&](const void* pointer, std::int64_t down, std::int64_t right) {
@@ -69,7 +71,7 @@ bool configuration_fits(const HalfGemm& p, int configuration) {
   };
   const Epilogue& e = p.epilogue;
   if (e.residual != nullptr && !pairs(e.residual, e.residual_strides[0], e.residual_strides[1])) return false;
-  return !e.any || (p.beta_pointer == nullptr && p.beta == 0) || pairs(p.d, p.ldd, 1);
+  return !(e.any || p.functor != nullptr) || (p.beta_pointer == nullptr && p.beta == 0) || pairs(p.d, p.ldd, 1);
 }
 
 double expected_cycles(const HalfGemm& p, int configuration, int units) {

@@ -61,6 +61,15 @@ template <class Space>
 using gemm_providers_after_portable =
     decltype(std::tuple_cat(std::declval<device_gemm_by_name>(), std::declval<host_gemm_by_name>()));
 
+/// Whether a user's functor may be compiled into kernels for these types.
+#ifdef KOKKOS_ENABLE_CUDA
+template <class Types, class Space>
+inline constexpr bool gemm_compiles_functors = GemmHalfSm90a::supports<Types, Space>;
+#else
+template <class Types, class Space>
+inline constexpr bool gemm_compiles_functors = false;
+#endif
+
 /// Sorts: before the portable kernel, where it was measured faster.
 #ifdef KOKKOS_ENABLE_CUDA
 template <class Space>

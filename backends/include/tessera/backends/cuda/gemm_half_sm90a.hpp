@@ -34,6 +34,7 @@ struct HalfProduct {
   int configuration = -1;
   PlainMatrix a, b, c;
   PlainEpilogue epilogue;
+  GemmFunctorRef functor;
 };
 
 /// The product without its element types.
@@ -50,11 +51,14 @@ template <class Types>
           plain_matrix(p.a),
           plain_matrix(p.b),
           plain_matrix(p.c),
-          {e.any, e.activation, e.bias_along, e.scale, bias, wide_bias, e.bias_stride, plain_matrix(e.residual)}};
+          {e.any, e.activation, e.bias_along, e.scale, bias, wide_bias, e.bias_stride, plain_matrix(e.residual)},
+          p.functor};
 }
 
 /// Whether wgmma kernels may run and are measured to be at least as fast as cuBLAS on the problem.
 Verdict half_sm90a_can_run(const HalfProduct& product, const DeviceInfo& device);
+/// Why no kernel with the product's functor may run, or null.
+const char* half_sm90a_functor_refusal(const HalfProduct& product);
 /// The tile shape, "128x256x64 s4 multicast 2"; of all that take the product, by number; the one expected to be
 /// fastest.
 std::string half_sm90a_configuration(const HalfProduct& product, const DeviceInfo& device);
@@ -81,6 +85,11 @@ struct GemmHalfSm90a {
   template <class Types>
   static bool forms_epilogue(const GemmProblem<Types>&) {
     return true;
+  }
+
+  template <class Types>
+  static const char* functor_refusal(const GemmProblem<Types>& p) {
+    return half_sm90a_functor_refusal(half_product(p));
   }
 
   template <class Types>
