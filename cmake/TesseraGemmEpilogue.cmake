@@ -25,8 +25,8 @@ function(tessera_gemm_epilogue_object target file)
                                              CUDA_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(${object} PRIVATE tessera::gemm_kernels)
   target_include_directories(${object} PRIVATE "$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>")
-  # a serialised wgmma or an ignored register cap is a fault, not a warning
-  target_compile_options(${object} PRIVATE -Xptxas --warning-as-error)
+  # a wgmma that is serialised (by a call that was not inlined) or an ignored register cap is a fault, not a warning
+  target_compile_options(${object} PRIVATE -Xptxas --warning-as-error --expt-relaxed-constexpr)
   target_sources(${target} PRIVATE $<TARGET_OBJECTS:${object}>)
   target_link_libraries(${target} PRIVATE CUDA::cudart_static)
 endfunction()

@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 tessera_test(plan HOST_ONLY LIBRARIES tessera::core)
-<<<<<<< HEAD
 tessera_test(tuning HOST_ONLY LIBRARIES tessera::core)
-foreach(unit IN ITEMS gemm_real gemm_complex gemm_narrow gemm_integer gemm_call gemm_epilogue gemm_any_type gemm_tuning)
-=======
-foreach(unit IN ITEMS gemm_real gemm_complex gemm_narrow gemm_integer gemm_call gemm_epilogue gemm_functor gemm_any_type)
->>>>>>> e609be9 (gemm: a functor of the caller's on each element of C, as a pass of its own or compiled into the Hopper kernels)
+foreach(unit IN ITEMS gemm_real gemm_complex gemm_narrow gemm_integer gemm_call gemm_epilogue gemm_functor gemm_any_type gemm_tuning)
   tessera_test(${unit} LIBRARIES tessera::gemm)
 endforeach()
 # the kernels of one chip, through their plain interfaces too

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstdio>
 #include <cstdlib>
 #include <support/gemm_checks.hpp>
 #include <support/gemm_functors.cuh>
@@ -317,4 +319,67 @@ TEST_CASE("a functor of 16-bit products: why it is a second pass, and what to do
   CHECK_THAT(last(bfloat16(), bfloat16(), f, {}), ContainsSubstring("with the functor]"));
   CHECK_THAT(last(half(), float(), f, {}), ContainsSubstring("a pass for the functor]"));
   unsetenv("TESSERA_GEMM");  // NOLINT(concurrency-mt-unsafe)
+}
+
+namespace {
+
+struct FillRandom {
+  Kokkos::View<tessera::bfloat16*, Space> x;
+  std::uint64_t seed;
+  KOKKOS_FUNCTION void operator()(index_t i) const {  // splitmix64
+    std::uint64_t r = seed + static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15u;
+    r = (r ^ (r >> 30)) * 0xbf58476d1ce4e5b9u;
+    r = (r ^ (r >> 27)) * 0x94d049bb133111ebu;
+    x(static_cast<std::size_t>(i)) = tessera::bfloat16(static_cast<float>((r ^ (r >> 31)) >> 40) * 0x1p-23F - 1);
+  }
+};
+
+/// The same functor, compiled into no kernel.
+struct Apart : gemm_functors::ClampRows {};
+
+}  // namespace
+
+// By name only (test_gemm_functor_Cuda "[.timing]"), on a machine at rest.
+TEST_CASE("gemm: the time of a functor, with the product and behind it", "[.timing]") {
+  using tessera::bfloat16;
+  const Space exec;
+  using Matrix = Kokkos::View<bfloat16**, Kokkos::LayoutRight, Space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  for (const index_t n : tessera::is_host_space<Space> ? std::vector<index_t>{512} : std::vector<index_t>{4096, 8192}) {
+    constexpr int sets = 3, runs = 9;  // of operands: more than three times a level-2 cache
+    const Kokkos::View<bfloat16*, Space> memory(Kokkos::view_alloc(Kokkos::WithoutInitializing, "memory"),
+                                                static_cast<std::size_t>(3 * sets * n * n));
+    Kokkos::parallel_for("tessera::test::fill", tessera::Range<Space>(exec, 0, 3 * sets * n * n),
+                         FillRandom{memory, 1});
+    const Kokkos::View<float*, Space> scale("scale", static_cast<std::size_t>(n));
+    Kokkos::deep_copy(exec, scale, 0.5F);
+    const auto matrix = [&](int set, int which) {
+      return Matrix(memory.data() + (3 * set + which) * n * n, static_cast<std::size_t>(n),
+                    static_cast<std::size_t>(n));
+    };
+    const gemm_functors::ClampRows f{scale.data(), -20, 20};
+    const tessera::GemmOptions options{.path = tessera::is_host_space<Space> ? "" : "cuda:wgmma_half_sm90a"};
+    const auto run = [&](int mode) {
+      for (int set = 0; set < sets; ++set) {
+        const Matrix a = matrix(set, 0), b = matrix(set, 1), c = matrix(set, 2);
+        if (mode == 0)
+          tessera::gemm(exec, 1.0F, a, b, 0.0F, c, options);
+        else if (mode == 1)
+          tessera::gemm(exec, 1.0F, a, b, 0.0F, c, f, options);
+        else
+          tessera::gemm(exec, 1.0F, a, b, 0.0F, c, Apart{f}, options);
+      }
+      exec.fence();
+    };
+    std::vector<double> times[3];
+    for (int r = 0; r < runs + 2; ++r)
+      for (int mode = 0; mode < 3; ++mode) {
+        const Kokkos::Timer timer;
+        run(mode);
+        if (r >= 2) times[mode].push_back(timer.seconds() / sets);
+      }
+    for (auto& t : times) std::sort(t.begin(), t.end());
+    const auto median = [&](int mode) { return times[mode][runs / 2] * 1e6; };
+    std::printf("bf16 %5d^3: product %8.1f us, with the functor %8.1f (%.3f), and a pass for it %8.1f (%.3f)\n",
+                static_cast<int>(n), median(0), median(1), median(1) / median(0), median(2), median(2) / median(0));
+  }
 }

@@ -4,7 +4,7 @@
 #include <tessera/gemm/functor.hpp>
 
 /// \file
-/// The functor of tests/gemm_functor.cpp, which is compiled into kernels where there are some.
+/// The functors of tests/gemm_functor.cpp, which are compiled into kernels where there are some.
 
 namespace gemm_functors {
 
@@ -22,6 +22,18 @@ struct Weigh {
   }
 };
 
+/// Scales each row and clamps: what is timed.
+struct ClampRows {
+  const float* scale;
+  float low, high;
+
+  TESSERA_FUNCTION float operator()(float value, tessera::index_t row, tessera::index_t /*column*/) const {
+    const float x = scale[row] * value;
+    return x < low ? low : x > high ? high : x;
+  }
+};
+
 }  // namespace gemm_functors
 
 TESSERA_GEMM_EPILOGUE(gemm_functors::Weigh<float>);
+TESSERA_GEMM_EPILOGUE(gemm_functors::ClampRows);
