@@ -266,7 +266,7 @@ TEST_CASE("a plan with a functor: new values in each run, reasons, views in it, 
   const auto at = [&](int i, int j) { return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), c)(i, j); };
   plan.run(exec, 1.0F, a, b, 0.0F, c, AddView{rows});
   CHECK(at(3, 5) == 17.0F);
-  const Kokkos::View<float*, Space> others("others", 4);
+  const Kokkos::View<float*, Space> others("others", 6);
   Kokkos::deep_copy(others, 100.0F);
   plan.run(exec, 2.0F, a, b, 0.0F, c, AddView{others});
   CHECK(at(0, 0) == 132.0F);
@@ -281,6 +281,11 @@ TEST_CASE("a plan with a functor: new values in each run, reasons, views in it, 
   const Kokkos::View<float**, Space> seven("seven", 7, 6);
   CHECK_THAT(message_of([&] { tessera::gemm(exec, 1.0F, a, b, 0.0F, seven, AddView{rows}); }),
              ContainsSubstring("C must have the rows of A"));
+  // it is called by run() alone
+  const Kokkos::View<int*, Space> calls("calls", 24);
+  const Weigh<float> counting{rows.data(), others.data(), calls.data(), 6};
+  (void)tessera::plan_gemm(exec, a, b, c, counting, {.tune = true});
+  CHECK(Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), calls)(0) == 0);
   // a choice made without a functor is not taken for one with it
   CHECK(tessera::plan_gemm(exec, a, b, c).path().find("functor") == std::string::npos);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Kokkos_Core.hpp>
+#include <cstdint>
 #include <memory>
 #include <type_traits>
 
@@ -43,7 +44,15 @@ struct GemmFunctorPass {
   bool transposed;  // c's rows are the caller's columns
 
   TESSERA_FUNCTION void operator()(index_t item) const {
-    const index_t i = item / runs, first = item % runs * run;
+    index_t i, first;
+    if (static_cast<std::uint64_t>(c.extents[0] * runs) <= 0xffffffffu) {  // 64-bit division is slow on devices
+      const auto narrow = static_cast<std::uint32_t>(item), width = static_cast<std::uint32_t>(runs);
+      i = narrow / width;
+      first = index_t{narrow % width} * run;
+    } else {
+      i = item / runs;
+      first = item % runs * run;
+    }
     const index_t end = first + run < c.extents[1] ? first + run : c.extents[1];
     for (index_t j = first; j < end; ++j) {
       Out& element = c(i, j);
