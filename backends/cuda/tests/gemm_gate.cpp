@@ -73,7 +73,8 @@ TEST_CASE("code for exactly 9.0 runs on 9.0 alone; on others the next path is na
                               ContainsSubstring("paths of this build are"));
     }
   };
-  using backends::GemmCublas, backends::GemmDoubleSm90a, backends::GemmHalfSm90a, backends::GemmSplitSm90a;
+  using backends::GemmComplexDoubleSm90a, backends::GemmCublas, backends::GemmDoubleSm90a, backends::GemmHalfSm90a,
+      backends::GemmSplitSm90a;
   with_name("cuda:wgmma_half_sm90a", "cuda:cublas", [](const DeviceInfo& on, const char* forced) -> const Selection& {
     return chosen<bfloat16>(on, forced, std::tuple<GemmHalfSm90a, GemmCublas>());
   });
@@ -83,6 +84,10 @@ TEST_CASE("code for exactly 9.0 runs on 9.0 alone; on others the next path is na
   with_name("cuda:mma_fp64_sm90a", "cuda:cublas", [](const DeviceInfo& on, const char* forced) -> const Selection& {
     return chosen<double>(on, forced, std::tuple<GemmDoubleSm90a, GemmCublas>());
   });
+  with_name("cuda:mma_complex_fp64_sm90a", "cuda:cublas",
+            [](const DeviceInfo& on, const char* forced) -> const Selection& {
+              return chosen<Kokkos::complex<double>>(on, forced, std::tuple<GemmComplexDoubleSm90a, GemmCublas>());
+            });
   // mma.sync is for 8.0 and newer; clusters, which split K, are for 9.0
   using backends::GemmHalfSm80;
   const auto small = [](const DeviceInfo& on) -> const Selection& {

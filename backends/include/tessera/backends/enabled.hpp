@@ -18,6 +18,7 @@
 #endif
 #ifdef KOKKOS_ENABLE_CUDA
 #include <tessera/backends/cuda/device.hpp>
+#include <tessera/backends/cuda/gemm_complex_double_sm90a.hpp>
 #include <tessera/backends/cuda/gemm_cublas.hpp>
 #include <tessera/backends/cuda/gemm_double_sm90a.hpp>
 #include <tessera/backends/cuda/gemm_half_sm80.hpp>
@@ -45,7 +46,7 @@ namespace tessera::backends {
 template <class Space>
 using gemm_providers_before_portable =
     std::conditional_t<std::is_same_v<Space, Kokkos::Cuda>,
-                       std::tuple<GemmHalfSm90a, GemmHalfSm80, GemmSplitSm90a, GemmCublas>, std::tuple<>>;
+                       std::tuple<GemmHalfSm90a, GemmHalfSm80, GemmSplitSm90a, GemmComplexDoubleSm90a, GemmCublas>, std::tuple<>>;
 using device_gemm_by_name = std::tuple<GemmDoubleSm90a>;
 #else
 template <class Space>
