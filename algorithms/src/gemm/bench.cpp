@@ -17,10 +17,10 @@ void fill_operand(const Space& exec, const View& view, std::uint64_t seed) {
   using T = typename View::non_const_value_type;
   if constexpr (is_complex_v<T>) {
     using Real = typename T::value_type;
-    fill_random(exec,
-                Kokkos::View<Real*, Space, Kokkos::MemoryUnmanaged>(reinterpret_cast<Real*>(view.data()),
-                                                                    2 * view.span()),
-                seed);
+    fill_random(
+        exec,
+        Kokkos::View<Real*, Space, Kokkos::MemoryUnmanaged>(reinterpret_cast<Real*>(view.data()), 2 * view.span()),
+        seed);
   } else {
     fill_random(exec, view, seed);
   }

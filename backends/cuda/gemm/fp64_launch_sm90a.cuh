@@ -7,7 +7,8 @@
 
 namespace tessera::cuda::sm90a {
 
-/// Launches a kernel of configuration C that may begin while the one before it in the stream still runs: it waits itself.
+/// Launches a kernel of configuration C that may begin while the one before it in the stream still runs: it waits
+/// itself.
 template <class C, class Kernel, class Arguments>
 const char* launch_fp64(Kernel kernel, const CUtensorMap& a, const CUtensorMap& b, const Arguments& args,
                         std::int64_t blocks, cudaStream_t stream) {

@@ -16,8 +16,9 @@
 
 #include <tessera/backends/enabled.hpp>
 
-// The Hopper kernels of 16-bit floats, of fp32 from bf16 terms and of fp64, real and complex, through their plain interfaces, so that
-// every configuration meets every edge, and through the call. Needs a device of compute capability 9.0.
+// The Hopper kernels of 16-bit floats, of fp32 from bf16 terms and of fp64, real and complex, through their plain
+// interfaces, so that every configuration meets every edge, and through the call. Needs a device of compute
+// capability 9.0.
 
 namespace {
 

@@ -37,8 +37,8 @@ struct ComplexDoubleArguments {
   ComplexDouble* d;
   long long ldd;
   int m, n, k;
-  int whole;      ///< D's base is a multiple of 16 bytes
-  unsigned zero;  ///< 0, which the compiler does not know
+  int whole;                ///< D's base is a multiple of 16 bytes
+  unsigned zero;            ///< 0, which the compiler does not know
   unsigned a_sign, b_sign;  ///< the sign bit where the operand is conjugated
   ComplexDouble alpha, beta;
   const ComplexDouble* alpha_pointer;
@@ -137,8 +137,7 @@ __global__ void __launch_bounds__(C::threads, 1)
 #pragma unroll
       for (int i = 0; i < mi; ++i)
 #pragma unroll
-        for (int e = 0; e < 4; ++e)
-          load_one(a[half][i][e], in + (e / 2 ? at ^ 8 : at) + i * 2048 + e % 2 * 1024);
+        for (int e = 0; e < 4; ++e) load_one(a[half][i][e], in + (e / 2 ? at ^ 8 : at) + i * 2048 + e % 2 * 1024);
     };
     const auto load_b = [&](int half, int j) {
       const std::uint32_t in = first_b + stage * C::b_bytes, at = half ? at_b ^ xor_b : at_b;
@@ -159,8 +158,8 @@ __global__ void __launch_bounds__(C::threads, 1)
         for (int i = 0; i < mi; ++i) multiply_m16n8k8(im[i][j], a[half][i], for_im);
       }
     };
-    // The copies that follow an arrival are not ordered behind loads that are still under way, which other warps' stores
-    // may hold up for long: the address depends on what was loaded last.
+    // The copies that follow an arrival are not ordered behind loads that are still under way, which other warps'
+    // stores may hold up for long: the address depends on what was loaded last.
     const auto release = [&] {
       unsigned bits = 0;
 #pragma unroll

@@ -28,7 +28,8 @@ const char* complex_double_refusal(const ComplexDoubleGemm& p) {
 }
 
 int choose_complex_double_configuration(const ComplexDoubleGemm& p, int units) {
-  // Cycles: the tensor pipe does 32 complex multiply-adds a cycle and multiprocessor; waves of tiles, behind a fixed cost
+  // Cycles: the tensor pipe does 32 complex multiply-adds a cycle and multiprocessor; waves of tiles, behind a fixed
+  // cost
   int best = 0;
   double least = 1e300;
   for (int c = 0; c < complex_double_configurations(); ++c) {

@@ -181,8 +181,8 @@ __global__ void __launch_bounds__(C::threads, 1)
     double a[2][mi][4], b[nj][2];  // of A the fragments of half a stage and those of the next
     int stage = 0;
     std::uint32_t phase = 0;
-    // The copies that follow an arrival are not ordered behind loads that are still under way, which other warps' stores
-    // may hold up for long: the address depends on what was loaded last.
+    // The copies that follow an arrival are not ordered behind loads that are still under way, which other warps'
+    // stores may hold up for long: the address depends on what was loaded last.
     const auto release = [&] {
       unsigned bits = 0;
 #pragma unroll
@@ -198,9 +198,9 @@ __global__ void __launch_bounds__(C::threads, 1)
         phase ^= 1;
       }
     };
-    // Half a stage; the half that comes next is loaded meanwhile. All products come in the same order in both halves: so
-    // the compiler waits for the product before by counting, not for all that are under way. It does so only as long as
-    // the kernel has no other loop of products.
+    // Half a stage; the half that comes next is loaded meanwhile. All products come in the same order in both halves:
+    // so the compiler waits for the product before by counting, not for all that are under way. It does so only as long
+    // as the kernel has no other loop of products.
     const auto multiply = [&](auto half, auto more) {
       constexpr int h = decltype(half)::value;
       constexpr bool reload = decltype(more)::value;  // there is a half that comes next

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <tessera/backends/cuda/plain_matrix.hpp>
 #include <tessera/core/plan.hpp>
@@ -16,12 +17,16 @@ namespace tessera::backends {
 struct ComplexDoubleProduct {
   PlainMatrix a, b, c;
   bool a_conj = false, b_conj = false;
+  bool by_name = false;  ///< see Selection
+  int configuration = -1;
 };
 
 /// Whether the kernels may run and are measured to be at least as fast as cuBLAS on the problem.
 Verdict complex_double_sm90a_can_run(const ComplexDoubleProduct& product, const DeviceInfo& device);
-/// The tile shape, "128x64x8 s9".
+/// The tile shape, "128x64x8 s9"; of all, by number; the one expected to be fastest.
 std::string complex_double_sm90a_configuration(const ComplexDoubleProduct& product, const DeviceInfo& device);
+std::vector<std::string> complex_double_sm90a_configurations();
+int complex_double_sm90a_choose(const ComplexDoubleProduct& product, const DeviceInfo& device);
 /// alpha and beta are host values where their pointer is null, else in device memory.
 void complex_double_sm90a_run(const ComplexDoubleProduct& product, const ScalarRef<Kokkos::complex<double>>& alpha,
                               const ScalarRef<Kokkos::complex<double>>& beta, const DeviceInfo& device, void* stream);
@@ -46,6 +51,14 @@ struct GemmComplexDoubleSm90a {
     return complex_double_sm90a_configuration(product(p), device);
   }
   template <class Types>
+  static std::vector<std::string> configurations(const GemmProblem<Types>&, const DeviceInfo&) {
+    return complex_double_sm90a_configurations();
+  }
+  template <class Types>
+  static int choose(const GemmProblem<Types>& p, const DeviceInfo& device) {
+    return complex_double_sm90a_choose(product(p), device);
+  }
+  template <class Types>
   static std::size_t workspace_bytes(const GemmProblem<Types>&) {
     return 0;
   }
@@ -57,7 +70,7 @@ struct GemmComplexDoubleSm90a {
  private:
   template <class Types>
   static ComplexDoubleProduct product(const GemmProblem<Types>& p) {
-    return {plain_matrix(p.a), plain_matrix(p.b), plain_matrix(p.c), p.a.conj, p.b.conj};
+    return {plain_matrix(p.a), plain_matrix(p.b), plain_matrix(p.c), p.a.conj, p.b.conj, p.by_name, p.configuration};
   }
 };
 
