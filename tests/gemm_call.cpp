@@ -514,6 +514,61 @@ TEST_CASE("gemm's paths besides the portable one, where the build has them", "[g
   CHECK_FALSE(run(double{}, {.m = 4, .n = 4, .k = 0, .path = path}));
 }
 
+TEST_CASE("complex fp64 on tensor cores, by name: every op, storage and scalar", "[gemm]") {
+  using gemm_checks::Setup;
+  const Space exec;
+  using Matrix = Kokkos::View<Kokkos::complex<double>**, Kokkos::LayoutLeft, Space>;
+  constexpr const char* path = "cuda:mma_complex_fp64_sm90a";
+  const Matrix square("square", 80, 80), result("result", 80, 80);
+  const std::string message =
+      message_of([&] { (void)tessera::plan_gemm(exec, square, square, result, {.path = path}); });
+  if (message != "nothing was thrown") {
+    WARN("not run: " << message);
+    return;
+  }
+  int ran = 0, refused = 0;
+  const auto run = [&](const Setup& s) {
+    try {
+      CHECK(gemm_checks::wrong<Kokkos::complex<double>, Kokkos::complex<double>>(s).empty());
+      ++ran;
+    } catch (const tessera::Error& e) {
+      CHECK_THAT(e.what(), ContainsSubstring("has unit stride in neither dimension") ||
+                               ContainsSubstring("base is not a multiple of 16 bytes"));
+      ++refused;
+    }
+  };
+  for (const auto op_a : gemm_checks::all_ops)
+    for (const auto op_b : gemm_checks::all_ops)
+      for (const Storage sa : gemm_checks::all_storages)
+        for (const Storage sb : gemm_checks::all_storages)
+          for (const Storage sc : {Storage::left, Storage::right})
+            run({.m = 69,
+                 .n = 33,
+                 .k = 21,
+                 .op_a = op_a,
+                 .op_b = op_b,
+                 .a = sa,
+                 .b = sb,
+                 .c = sc,
+                 .beta = 2,
+                 .path = path});
+  CHECK(ran >= 128);  // left and right storage
+  for (const int alpha : {0, 3})
+    for (const int beta : {0, 1, -2})
+      for (const Values values : {Values::integers, Values::random})
+        run({.m = 130,
+             .n = 70,
+             .k = 129,
+             .op_b = gemm_checks::Op::adjoint,
+             .values = values,
+             .alpha = alpha,
+             .beta = beta,
+             .scalars_on_device = true,
+             .path = path});
+  CHECK(ran >= 140);
+  INFO(refused);
+}
+
 TEST_CASE("fp64 on tensor cores, by name: right where it runs, and else it says why not", "[gemm]") {
   constexpr const char* path = "cuda:mma_fp64_sm90a";
   const Space exec;

@@ -41,10 +41,11 @@ void transpose_product(Gemm& g) {
   std::swap(g.lda, g.ldb);
   std::swap(g.a_mn_major, g.b_mn_major);
   if constexpr (requires { g.epilogue; }) g.epilogue.transpose();
+  if constexpr (requires { g.a_conj; }) std::swap(g.a_conj, g.b_conj);
 }
 
-/// Fills in the sizes, operands and majors of a kernel's problem; false where an operand has unit stride in neither
-/// dimension.
+/// Fills in the sizes, operands and majors of a kernel's problem, whose conjugations are set; false where an operand
+/// has unit stride in neither dimension.
 template <class Gemm>
 bool fill_dense(Gemm& g, const PlainMatrix& matrix_a, const PlainMatrix& matrix_b, const PlainMatrix& matrix_c) {
   const auto a = dense(matrix_a, false), b = dense(matrix_b, true), c = dense(matrix_c, false);

@@ -206,6 +206,11 @@ Peers gemm(const Queue& queue, bool ta, bool tb, index_t m, index_t n, index_t k
                       check(cublasSgemm_64(h, op_a, op_b, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc), "gemm");
                     } else if constexpr (std::is_same_v<TIn, double>) {
                       check(cublasDgemm_64(h, op_a, op_b, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc), "gemm");
+                    } else if constexpr (std::is_same_v<TIn, Kokkos::complex<double>>) {
+                      const auto z = [](const auto* p) { return reinterpret_cast<const cuDoubleComplex*>(p); };
+                      check(cublasZgemm_64(h, op_a, op_b, m, n, k, z(&alpha), z(a), lda, z(b), ldb, z(&beta),
+                                           reinterpret_cast<cuDoubleComplex*>(c), ldc),
+                            "gemm");
                     } else {
                       constexpr auto type = std::is_same_v<TIn, half> ? CUDA_R_16F : CUDA_R_16BF;
                       const float wide_alpha = alpha, wide_beta = beta;
@@ -240,6 +245,9 @@ struct Instantiate {
 };
 template struct Instantiate<float>;
 template struct Instantiate<double>;
+template Peers gemm(const Queue&, bool, bool, index_t, index_t, index_t, Kokkos::complex<double>,
+                    const Kokkos::complex<double>*, index_t, const Kokkos::complex<double>*, index_t,
+                    Kokkos::complex<double>, Kokkos::complex<double>*, index_t);
 template Peers gemm(const Queue&, bool, bool, index_t, index_t, index_t, half, const half*, index_t, const half*,
                     index_t, half, half*, index_t);
 template Peers gemm(const Queue&, bool, bool, index_t, index_t, index_t, bfloat16, const bfloat16*, index_t,

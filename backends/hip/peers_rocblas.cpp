@@ -179,6 +179,11 @@ Peers gemm(const Queue& queue, bool ta, bool tb, index_t m, index_t n, index_t k
                check(rocblas_sgemm_64(h, op_a, op_b, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc), "gemm");
              } else if constexpr (std::is_same_v<TIn, double>) {
                check(rocblas_dgemm_64(h, op_a, op_b, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc), "gemm");
+             } else if constexpr (std::is_same_v<TIn, Kokkos::complex<double>>) {
+               const auto z = [](const auto* p) { return reinterpret_cast<const rocblas_double_complex*>(p); };
+               check(rocblas_zgemm_64(h, op_a, op_b, m, n, k, z(&alpha), z(a), lda, z(b), ldb, z(&beta),
+                                      reinterpret_cast<rocblas_double_complex*>(c), ldc),
+                     "gemm");
              } else {
                constexpr auto type = std::is_same_v<TIn, half> ? rocblas_datatype_f16_r : rocblas_datatype_bf16_r;
                const float wide_alpha = alpha, wide_beta = beta;
@@ -200,6 +205,9 @@ struct Instantiate {
 };
 template struct Instantiate<float>;
 template struct Instantiate<double>;
+template Peers gemm(const Queue&, bool, bool, index_t, index_t, index_t, Kokkos::complex<double>,
+                    const Kokkos::complex<double>*, index_t, const Kokkos::complex<double>*, index_t,
+                    Kokkos::complex<double>, Kokkos::complex<double>*, index_t);
 template Peers gemm(const Queue&, bool, bool, index_t, index_t, index_t, half, const half*, index_t, const half*,
                     index_t, half, half*, index_t);
 template Peers gemm(const Queue&, bool, bool, index_t, index_t, index_t, bfloat16, const bfloat16*, index_t,

@@ -8,28 +8,47 @@
 namespace tessera::bench {
 namespace {
 
+template <class T>
+using Wide = std::conditional_t<is_complex_v<T>, Kokkos::complex<double>, double>;
+
+/// Random in both parts.
+template <class View>
+void fill_operand(const Space& exec, const View& view, std::uint64_t seed) {
+  using T = typename View::non_const_value_type;
+  if constexpr (is_complex_v<T>) {
+    using Real = typename T::value_type;
+    fill_random(
+        exec,
+        Kokkos::View<Real*, Space, Kokkos::MemoryUnmanaged>(reinterpret_cast<Real*>(view.data()), 2 * view.span()),
+        seed);
+  } else {
+    fill_random(exec, view, seed);
+  }
+}
+
 /// Checks `samples` rows of C against plain fp64 dot products: |error| <= 4 sqrt(K) eps (|A||B|) + eps_out |C|.
 template <class T>
 double sampled_error(const Space& exec, bool ta, bool tb, index_t m, index_t n, index_t k, const T* a, const T* b,
                      const T* c) {
   double worst = 0;
   const index_t rows = m < 7 ? m : 7;
-  const double eps = sizeof(T) == 8 ? 2.3e-16 : 1.2e-7;  // of the accumulator
+  const double eps = sizeof(T) >= 8 ? 2.3e-16 : 1.2e-7;  // of the accumulator
   const double out = sizeof(T) == 2 ? (std::is_same_v<T, half> ? 9.8e-4 : 7.9e-3) : eps;
   const double root = Kokkos::sqrt(static_cast<double>(k));
   Kokkos::parallel_reduce(
       "tessera::bench::compare", Range<Space>(exec, 0, rows * n),
       KOKKOS_LAMBDA(index_t at, double& w) {
         const index_t i = rows < 2 ? 0 : (at % rows) * (m - 1) / (rows - 1), j = at / rows;
-        double sum = 0, size = 0;
+        Wide<T> sum = 0;
+        double size = 0;
         for (index_t l = 0; l < k; ++l) {
-          const double product =
-              static_cast<double>(a[ta ? l + i * k : i + l * m]) * static_cast<double>(b[tb ? j + l * n : l + j * k]);
+          const Wide<T> product =
+              static_cast<Wide<T>>(a[ta ? l + i * k : i + l * m]) * static_cast<Wide<T>>(b[tb ? j + l * n : l + j * k]);
           sum += product;
-          size += Kokkos::fabs(product);
+          size += Kokkos::abs(product);
         }
-        const double e = Kokkos::fabs(static_cast<double>(c[i + j * m]) - sum) /
-                         (4 * root * eps * size + out * Kokkos::fabs(sum) + 1e-30);
+        const double e = Kokkos::abs(static_cast<Wide<T>>(c[i + j * m]) - sum) /
+                         (4 * root * eps * size + out * Kokkos::abs(sum) + 1e-30);
         if (!(e <= w)) w = e == e ? e : 1e300;
       },
       Kokkos::Max<double>(worst));
@@ -48,7 +67,7 @@ void gemm_case(const char* op, index_t m, index_t n, index_t k, bool quick, cons
   c.algorithm = "gemm";
   const double dm = static_cast<double>(m), dn = static_cast<double>(n), dk = static_cast<double>(k);
   c.bytes = sizeof(T) * (dm * dk + dk * dn + dm * dn);
-  c.flops = 2 * dm * dn * dk;
+  c.flops = (is_complex_v<T> ? 8 : 2) * dm * dn * dk;
   c.footprint = c.bytes;
   c.quick = quick;
   c.prepare = [=, path = std::string(forced)](const Space& exec, int sets) {
@@ -57,8 +76,8 @@ void gemm_case(const char* op, index_t m, index_t n, index_t k, bool quick, cons
       const auto a = make_view<T**>(exec, "a", ta ? k : m, ta ? m : k);
       const auto b = make_view<T**>(exec, "b", tb ? n : k, tb ? k : n);
       const auto out = make_view<T**>(exec, "c", m, n);
-      fill_random(exec, a, 1);
-      fill_random(exec, b, 2);
+      fill_operand(exec, a, 1);
+      fill_operand(exec, b, 2);
       using A = accumulator_t<T>;
       GemmOptions options;
       options.path = path;
@@ -206,6 +225,11 @@ const Registration registration([] {
     for (const index_t n : {1000, 2048, 4096, 8192}) {
       gemm_case<double>("NN", n, n, n, false, "");
       gemm_case<float>("NN", n, n, n, false, "", Precision::fp32_bf16x6);
+    }
+    if constexpr (!is_host_space<Space>) {
+      using Complex = Kokkos::complex<double>;
+      for (const index_t n : {512, 1000, 2048, 4096}) gemm_case<Complex>("NN", n, n, n, false, "");
+      for (const char* op : {"TN", "NT", "TT"}) gemm_case<Complex>(op, 2048, 2048, 2048, false, "");
     }
     gemm_case<half>("NN", 4096, 4096, 4096, false, "portable");
     gemm_case<bfloat16>("NN", 4096, 4096, 4096, false, "portable");

@@ -27,15 +27,15 @@ DeviceInfo device(int major, int minor) {
   return info;
 }
 
-/// 4096^3, column-major, aligned; never read.
+/// A cube, column-major, aligned; never read.
 template <class T>
-GemmProblem<GemmTypes<T, T>> problem(Precision precision = Precision::full) {
+GemmProblem<GemmTypes<T, T>> problem(Precision precision = Precision::full, index_t side = 4096) {
   GemmProblem<GemmTypes<T, T>> p;
-  const auto matrix = [](auto& m, std::uintptr_t address) {
+  const auto matrix = [&](auto& m, std::uintptr_t address) {
     m.pointer = reinterpret_cast<decltype(m.pointer)>(address);  // NOLINT(performance-no-int-to-ptr)
-    m.extents[0] = m.extents[1] = 4096;
+    m.extents[0] = m.extents[1] = side;
     m.strides[0] = 1;
-    m.strides[1] = 4096;
+    m.strides[1] = side;
   };
   matrix(p.a, std::uintptr_t{1} << 30);
   matrix(p.b, std::uintptr_t{2} << 30);
@@ -47,9 +47,9 @@ GemmProblem<GemmTypes<T, T>> problem(Precision precision = Precision::full) {
 
 template <class T, class... Providers>
 const Selection& chosen(const DeviceInfo& on, const char* forced, const std::tuple<Providers...>& providers,
-                        Precision precision = Precision::full) {
-  return select_provider<GemmTypes<T, T>, Space>("gemm", problem<T>(precision), on, "gate test",
-                                                 std::string("4096, ") + typeid(T).name(), forced, providers);
+                        Precision precision = Precision::full, index_t side = 4096) {
+  return select_provider<GemmTypes<T, T>, Space>("gemm", problem<T>(precision, side), on, "gate test",
+                                                 std::to_string(side) + ", " + typeid(T).name(), forced, providers);
 }
 
 }  // namespace
@@ -73,7 +73,8 @@ TEST_CASE("code for exactly 9.0 runs on 9.0 alone; on others the next path is na
                               ContainsSubstring("paths of this build are"));
     }
   };
-  using backends::GemmCublas, backends::GemmDoubleSm90a, backends::GemmHalfSm90a, backends::GemmSplitSm90a;
+  using backends::GemmComplexDoubleSm90a, backends::GemmCublas, backends::GemmDoubleSm90a, backends::GemmHalfSm90a,
+      backends::GemmSplitSm90a;
   with_name("cuda:wgmma_half_sm90a", "cuda:cublas", [](const DeviceInfo& on, const char* forced) -> const Selection& {
     return chosen<bfloat16>(on, forced, std::tuple<GemmHalfSm90a, GemmCublas>());
   });
@@ -81,8 +82,19 @@ TEST_CASE("code for exactly 9.0 runs on 9.0 alone; on others the next path is na
     return chosen<tessera::half>(on, forced, std::tuple<GemmHalfSm90a, GemmCublas>());
   });
   with_name("cuda:mma_fp64_sm90a", "cuda:cublas", [](const DeviceInfo& on, const char* forced) -> const Selection& {
-    return chosen<double>(on, forced, std::tuple<GemmDoubleSm90a, GemmCublas>());
+    return chosen<double>(on, forced, std::tuple<GemmDoubleSm90a, GemmCublas>(), Precision::full, 1024);
   });
+  // of large ones the library's are faster; by name the kernel runs all the same
+  const auto large = [](const char* forced) -> const Selection& {
+    return chosen<double>(device(9, 0), forced, std::tuple<GemmDoubleSm90a, GemmCublas>());
+  };
+  REQUIRE(large("").path == "gemm[cuda:cublas]");
+  REQUIRE_THAT(large("").refusals.at(0).reason, ContainsSubstring("measured"));
+  REQUIRE(large("cuda:mma_fp64_sm90a").path == "gemm[cuda:mma_fp64_sm90a 128x128x16 s7]");
+  with_name("cuda:mma_complex_fp64_sm90a", "cuda:cublas",
+            [](const DeviceInfo& on, const char* forced) -> const Selection& {
+              return chosen<Kokkos::complex<double>>(on, forced, std::tuple<GemmComplexDoubleSm90a, GemmCublas>());
+            });
   // mma.sync is for 8.0 and newer; clusters, which split K, are for 9.0
   using backends::GemmHalfSm80;
   const auto small = [](const DeviceInfo& on) -> const Selection& {

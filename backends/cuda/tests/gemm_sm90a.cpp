@@ -3,6 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <cstdint>
+#include <gemm/complex_fp64_sm90a/complex_fp64_sm90a.hpp>
 #include <gemm/fp32_sm90a/fp32_sm90a.hpp>
 #include <gemm/fp64_sm90a/fp64_sm90a.hpp>
 #include <gemm/half_sm80/half_sm80.hpp>
@@ -15,8 +16,9 @@
 
 #include <tessera/backends/enabled.hpp>
 
-// The Hopper kernels of 16-bit floats, of fp32 from bf16 terms and of fp64 through their plain interfaces, so that
-// every configuration meets every edge, and through the call. Needs a device of compute capability 9.0.
+// The Hopper kernels of 16-bit floats, of fp32 from bf16 terms and of fp64, real and complex, through their plain
+// interfaces, so that every configuration meets every edge, and through the call. Needs a device of compute
+// capability 9.0.
 
 namespace {
 
@@ -63,6 +65,23 @@ struct Strides {
   index_t start = 0, row = 0, column = 0;
 };
 
+/// A sum of products with twice the bits of a double.
+struct LongSum {
+  double high = 0, low = 0;
+
+  KOKKOS_FUNCTION void add(double x) {  // exact but for the last addition
+    const double sum = high + x, part = sum - high;
+    low += (high - (sum - part)) + (x - part);
+    high = sum;
+  }
+  KOKKOS_FUNCTION void add(double x, double y) {
+    const double product = Kokkos::fma(x, y, 0.0);  // not x * y, which could be fused with what follows
+    add(product);
+    low += Kokkos::fma(x, y, -product);
+  }
+  [[nodiscard]] KOKKOS_FUNCTION double value() const { return high + low; }
+};
+
 /// Elements of C that are wrong, of D = alpha A B + beta C, and elements of its memory outside that changed.
 template <class T, class Out = T>
 struct Wrong {
@@ -81,19 +100,20 @@ struct Wrong {
       if (!(got == old || (got != got && old != old))) ++count;
       return;
     }
-    double sum = 0, size = 0;
+    LongSum exact;
+    double size = 0;
     for (index_t l = 0; l < k; ++l) {
-      const double p = static_cast<double>(a(sa.start + i * sa.row + l * sa.column)) *
-                       static_cast<double>(b(sb.start + l * sb.row + j * sb.column));
-      sum += p;
-      size += Kokkos::fabs(p);
+      // alpha is a power of two or 0
+      const double x = alpha * static_cast<double>(a(sa.start + i * sa.row + l * sa.column));
+      const auto y = static_cast<double>(b(sb.start + l * sb.row + j * sb.column));
+      exact.add(x, y);
+      size += Kokkos::fabs(x * y);
     }
-    sum *= alpha;
-    size *= Kokkos::fabs(alpha);
     if (beta != 0) {
-      sum += beta * old;
+      exact.add(beta, old);
       size += Kokkos::fabs(beta * old);
     }
+    const double sum = exact.value();
     const double bound =
         unit * 4 * Kokkos::sqrt(static_cast<double>(k) + 2) * size + rounding * Kokkos::fabs(sum) + tiny;
     if (!(Kokkos::fabs(got - sum) <= bound)) ++count;
@@ -195,7 +215,7 @@ void set_operands(Gemm& g, const Setup& s, const Wrong<T, Out>& w, index_t lda, 
 TEST_CASE("fp64 on Hopper's tensor cores: configurations, majors, edges, guard bands", "[gemm_sm90a]") {
   if (!is_hopper()) return;
   for (int configuration = 0; configuration < sm90a::double_configurations(); ++configuration)
-    for_setups({63, 64, 65, 96, 127, 128, 129}, [&](const Setup& s) {
+    for_setups({31, 33, 63, 64, 65, 96, 127, 128, 129}, [&](const Setup& s) {
       INFO(sm90a::double_configuration_name(configuration) << ": " << text(s));
       CHECK(wrong<double>(s, 0x1p-53, [&](const Wrong<double>& w, index_t lda, index_t ldb) {
               sm90a::DoubleGemm g;
@@ -204,6 +224,149 @@ TEST_CASE("fp64 on Hopper's tensor cores: configurations, majors, edges, guard b
               REQUIRE(sm90a::double_launch(g, configuration, 132, Space().cuda_stream()) == nullptr);
             }) == 0);
     });
+}
+
+namespace {
+
+using sm90a::ComplexDouble;
+
+/// As Wrong, for complex numbers, whose parts lie one behind the other: both parts of each are compared.
+struct WrongComplex {
+  Memory<double> a, b, before, after;
+  Strides sa, sb;  // in doubles
+  index_t m, n, k, ldd, start;
+  ComplexDouble alpha, beta;
+  bool a_conj, b_conj, exactly;
+
+  KOKKOS_FUNCTION void operator()(index_t at, index_t& count) const {
+    const index_t e = at - start, i = e / (2 * ldd), j = e % (2 * ldd) / 2, part = e % 2;
+    const double got = after(at), old = before(at);
+    if (e < 0 || j >= n || i >= m) {
+      if (!(got == old || (got != got && old != old))) ++count;
+      return;
+    }
+    LongSum sum[2];
+    double size = 0;
+    for (index_t l = 0; l < k; ++l) {
+      const double* const x = &a(sa.start + i * sa.row + l * sa.column);
+      const double* const y = &b(sb.start + l * sb.row + j * sb.column);
+      const double x_im = a_conj ? -x[1] : x[1], y_im = b_conj ? -y[1] : y[1];
+      sum[0].add(x[0], y[0]);
+      sum[0].add(-x_im, y_im);
+      sum[1].add(x[0], y_im);
+      sum[1].add(x_im, y[0]);
+      size += (Kokkos::fabs(x[0]) + Kokkos::fabs(x[1])) * (Kokkos::fabs(y[0]) + Kokkos::fabs(y[1]));
+    }
+    size *= Kokkos::fabs(alpha.re) + Kokkos::fabs(alpha.im);
+    LongSum result;
+    const auto times = [&](const ComplexDouble& s, double re, double im) {
+      result.add(part == 0 ? s.re : s.im, re);
+      result.add(part == 0 ? -s.im : s.re, im);
+    };
+    if (alpha.re != 0 || alpha.im != 0) times(alpha, sum[0].value(), sum[1].value());
+    if (beta.re != 0 || beta.im != 0) {
+      const double re = before(at - part), im = before(at - part + 1);
+      times(beta, re, im);
+      size += (Kokkos::fabs(beta.re) + Kokkos::fabs(beta.im)) * (Kokkos::fabs(re) + Kokkos::fabs(im));
+    }
+    const double bound = exactly ? 0 : 0x1p-53 * 4 * Kokkos::sqrt(2.0 * static_cast<double>(k) + 4) * size;
+    if (!(Kokkos::fabs(got - result.value()) <= bound)) ++count;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("complex fp64 on Hopper's tensor cores: configurations, majors, conjugates, edges, guard bands",
+          "[gemm_sm90a]") {
+  if (!is_hopper()) return;
+  for (int configuration = 0; configuration < sm90a::complex_double_configurations(); ++configuration) {
+    int turn = 0;
+    for_setups({31, 32, 33, 63, 64, 65, 127, 128, 129}, [&](const Setup& s) {
+      ++turn;
+      WrongComplex w;
+      w.a_conj = turn % 4 == 1 || turn % 4 == 2;
+      w.b_conj = turn % 4 >= 2;
+      INFO(sm90a::complex_double_configuration_name(configuration)
+           << ": " << text(s) << " conj " << w.a_conj << w.b_conj << " turn " << turn);
+      const index_t lda = (s.a_transposed ? s.m : s.k) + s.pad, ldb = (s.b_transposed ? s.k : s.n) + s.pad;
+      w.m = s.m;
+      w.n = s.n;
+      w.k = s.k;
+      w.ldd = s.n + s.pad;
+      w.start = 2 * s.pad + turn % 3;  // D's alignment is 8 or 16 bytes
+      w.sa = {2 * s.pad, s.a_transposed ? 2 : 2 * lda, s.a_transposed ? 2 * lda : 2};
+      w.sb = {2 * s.pad, s.b_transposed ? 2 : 2 * ldb, s.b_transposed ? 2 * ldb : 2};
+      w.a = Memory<double>("tessera::test::a", 2 * (s.pad + lda * (s.a_transposed ? s.k : s.m)));
+      w.b = Memory<double>("tessera::test::b", 2 * (s.pad + ldb * (s.b_transposed ? s.n : s.k)));
+      w.before = Memory<double>("tessera::test::before", w.start + 2 * w.ldd * s.m + 9);
+      w.after = Memory<double>("tessera::test::after", w.before.extent(0));
+      w.alpha = {s.alpha, s.alpha == 0 ? 0.0 : turn % 2 == 0 ? -1.0 : 0.0};
+      w.beta = {s.beta, s.beta == 0 ? 0.0 : turn % 2 == 0 ? 2.0 : 0.0};
+      w.exactly = s.values == Values::integers;
+      fill(w.a, s.alpha == 0 ? Values::poison : s.values, 1);
+      fill(w.b, s.alpha == 0 ? Values::poison : s.values, 2);
+      fill(w.before, s.beta == 0 ? Values::poison : s.values, 3);
+      Kokkos::deep_copy(Space(), w.after, w.before);
+      sm90a::ComplexDoubleGemm g;
+      g.m = s.m;
+      g.n = s.n;
+      g.k = s.k;
+      const auto numbers = [](const Memory<double>& x, index_t from) {
+        return reinterpret_cast<ComplexDouble*>(x.data() + from);
+      };
+      g.a = numbers(w.a, 2 * s.pad);
+      g.lda = lda;
+      g.a_mn_major = s.a_transposed;
+      g.a_conj = w.a_conj;
+      g.b = numbers(w.b, 2 * s.pad);
+      g.ldb = ldb;
+      g.b_mn_major = !s.b_transposed;
+      g.b_conj = w.b_conj;
+      g.d = numbers(w.after, w.start);
+      g.ldd = w.ldd;
+      // the scalars from the host, from the device, and one from either
+      const Memory<double> scalars("tessera::test::scalars", 4);
+      const auto on_host = Kokkos::create_mirror_view(scalars);
+      on_host(0) = w.alpha.re;
+      on_host(1) = w.alpha.im;
+      on_host(2) = w.beta.re;
+      on_host(3) = w.beta.im;
+      Kokkos::deep_copy(scalars, on_host);
+      const ComplexDouble wrong_scalar{17, 18};
+      const bool alpha_there = turn % 5 == 1 || turn % 5 == 2, beta_there = turn % 5 == 2 || turn % 5 == 3;
+      g.alpha = alpha_there ? wrong_scalar : w.alpha;
+      g.beta = beta_there ? wrong_scalar : w.beta;
+      if (alpha_there) g.alpha_pointer = numbers(scalars, 0);
+      if (beta_there) g.beta_pointer = numbers(scalars, 2);
+      REQUIRE(sm90a::complex_double_refusal(g) == nullptr);
+      REQUIRE(sm90a::complex_double_launch(g, configuration, 132, Space().cuda_stream()) == nullptr);
+      if (s.alpha == 0) w.k = 0;
+      index_t count = 0;
+      Kokkos::parallel_reduce("tessera::test::compare",
+                              tessera::Range<Space>(Space(), 0, static_cast<index_t>(w.after.extent(0))), w, count);
+      CHECK(count == 0);
+    });
+  }
+  sm90a::ComplexDoubleGemm g;
+  g.m = g.n = g.k = 1;
+  g.a = reinterpret_cast<const ComplexDouble*>(std::uintptr_t{8});  // NOLINT(performance-no-int-to-ptr)
+  CHECK(sm90a::complex_double_refusal(g) == std::string("A's base is not a multiple of 16 bytes"));
+}
+
+TEST_CASE("fp64 on Hopper: several tiles a block, for any number of multiprocessors", "[gemm_sm90a]") {
+  if (!is_hopper()) return;
+  for (const int units : {1, 4, 7, 15, 132})
+    for (const bool ta : {false, true})
+      for (const bool tb : {false, true})
+        for (const int configuration : {0, 3}) {
+          const Setup s{.m = 300, .n = 612, .k = 100, .a_transposed = ta, .b_transposed = tb, .pad = 2, .beta = -3};
+          INFO(sm90a::double_configuration_name(configuration) << " units " << units << ": " << text(s));
+          CHECK(wrong<double>(s, 0x1p-53, [&](const Wrong<double>& w, index_t lda, index_t ldb) {
+                  sm90a::DoubleGemm g;
+                  set_operands(g, s, w, lda, ldb);
+                  REQUIRE(sm90a::double_launch(g, configuration, units, Space().cuda_stream()) == nullptr);
+                }) == 0);
+        }
 }
 
 TEST_CASE("fp32 from bf16 terms on Hopper: configurations, strides, edges, guard bands", "[gemm_sm90a]") {

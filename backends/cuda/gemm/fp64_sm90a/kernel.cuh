@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cuda.h>
+#include <cuda/gemm/fp64_instructions_sm90a.cuh>
 #include <cuda/gemm/instructions_sm90a.cuh>
 #include <cuda_runtime.h>
 #include <type_traits>
@@ -11,8 +12,8 @@
 /// D = alpha op(A) op(B) + beta D in fp64 by the tensor cores of Hopper (mma.sync m16n8k8). One producer thread feeds a
 /// ring of shared-memory stages by TMA, eight consumer warps multiply, blocks are persistent. Tiles have lines of 128
 /// bytes, swizzled. Which of a tile's k meets in one instruction is free as long as A and B agree, and so is, along the
-/// unit stride of an MN-major operand, which row an instruction's row is: both are chosen so that every load from
-/// shared memory takes 16 bytes a thread and meets no bank twice.
+/// unit stride of an MN-major operand, which row an instruction's row is: both are chosen so that no load from shared
+/// memory meets a bank twice.
 
 namespace tessera::cuda::sm90a {
 
@@ -42,21 +43,7 @@ struct DoubleArguments {
   const double* beta_pointer;
 };
 
-__device__ __forceinline__ void load_pair(double& x, double& y, std::uint32_t address) {
-  asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(x), "=d"(y) : "r"(address));
-}
-__device__ __forceinline__ void load_one(double& x, std::uint32_t address) {
-  asm volatile("ld.shared.f64 %0, [%1];" : "=d"(x) : "r"(address));
-}
-__device__ __forceinline__ void multiply_m16n8k8(double (&c)[4], const double (&a)[4], const double (&b)[2]) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-      "{%0, %1, %2, %3};"
-      : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
-}
-
-/// Where a thread finds its numbers in the tiles of a stage; the same for every stage.
+/// Where a thread finds its numbers in the tiles of a stage, from the tile's start; the same for every stage.
 template <class C>
 struct DoubleAddresses {
   std::uint32_t a[2], b[2], b_upper[2];  // by half of the stage's k
@@ -90,37 +77,28 @@ struct DoubleAddresses {
 
   /// Rows 16 i to 16 i + 15 of A's part.
   __device__ __forceinline__ void load_a(double (&f)[4], std::uint32_t stage, int s, int i) const {
-    const std::uint32_t at = stage + a[s];
     if constexpr (C::a_mn_major) {
-      load_pair(f[0], f[1], at + i * 2048);
-      load_pair(f[2], f[3], (at ^ 0x90) + i * 2048);
+      load_pair(f[0], f[1], stage + a[s] + i * 2048);
+      load_pair(f[2], f[3], stage + (a[s] ^ 0x90) + i * 2048);
     } else {
-      load_one(f[0], at + i * 2048);
-      load_one(f[1], at + i * 2048 + 1024);
-      load_one(f[2], (at ^ 0x10) + i * 2048);
-      load_one(f[3], (at ^ 0x10) + i * 2048 + 1024);
+      load_one(f[0], stage + a[s] + i * 2048);
+      load_one(f[1], stage + a[s] + i * 2048 + 1024);
+      load_one(f[2], stage + (a[s] ^ 0x10) + i * 2048);
+      load_one(f[3], stage + (a[s] ^ 0x10) + i * 2048 + 1024);
     }
   }
-  __device__ __forceinline__ void load_b(double (*f)[2], std::uint32_t stage, int s) const {
-    const std::uint32_t at = stage + b[s];
-#pragma unroll
-    for (int j = 0; j < C::columns / 8; j += 2) {
-      if constexpr (C::b_mn_major) {
-        // by 8 bytes: pairs of columns would have to be sorted into the instruction's registers
-        const std::uint32_t upper = stage + b_upper[s];
-        load_one(f[j][0], at + j * 1024);
-        load_one(f[j][1], (at ^ 0x90) + j * 1024);
-        load_one(f[j + 1][0], upper + j * 1024);
-        load_one(f[j + 1][1], (upper ^ 0x90) + j * 1024);
-      } else if constexpr (C::a_mn_major) {
-        load_pair(f[j][0], f[j][1], at + j * 1024);
-        load_pair(f[j + 1][0], f[j + 1][1], at + j * 1024 + 1024);
-      } else {
-        load_one(f[j][0], at + j * 1024);
-        load_one(f[j][1], (at ^ 0x10) + j * 1024);
-        load_one(f[j + 1][0], at + j * 1024 + 1024);
-        load_one(f[j + 1][1], (at ^ 0x10) + j * 1024 + 1024);
-      }
+  /// Columns 8 j to 8 j + 7 of B's part.
+  __device__ __forceinline__ void load_b(double (&f)[2], std::uint32_t stage, int s, int j) const {
+    if constexpr (C::b_mn_major) {
+      // by 8 bytes: pairs of columns would have to be sorted into the instruction's registers
+      const std::uint32_t at = j % 2 ? b_upper[s] : b[s];
+      load_one(f[0], stage + at + j / 2 * 2048);
+      load_one(f[1], stage + (at ^ 0x90) + j / 2 * 2048);
+    } else if constexpr (C::a_mn_major) {
+      load_pair(f[0], f[1], stage + b[s] + j * 1024);
+    } else {
+      load_one(f[0], stage + b[s] + j * 1024);
+      load_one(f[1], stage + (b[s] ^ 0x10) + j * 1024);
     }
   }
 };
@@ -141,6 +119,7 @@ __global__ void __launch_bounds__(C::threads, 1)
   const int k_tiles = (args.k + BK - 1) / BK;
   const int row_tiles = (args.m + BM - 1) / BM, column_tiles = (args.n + BN - 1) / BN;
   const int tiles = row_tiles * column_tiles;
+  const int first = static_cast<int>(blockIdx.x), step = static_cast<int>(gridDim.x);
 
   if (threadIdx.x == 0) {
     for (int s = 0; s < C::stages; ++s) {
@@ -152,13 +131,16 @@ __global__ void __launch_bounds__(C::threads, 1)
     asm volatile("prefetch.tensormap [%0];" ::"l"(&map_b) : "memory");
   }
   __syncthreads();
+  // what came before in the stream may still have been running until here; what comes next may get ready as this did
+  wait_for_earlier_kernels();
+  let_later_kernels_start();
 
   if (threadIdx.x < 128) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
     if (threadIdx.x == 0) {
       int stage = 0;
       std::uint32_t phase = 1;  // the first pass finds every stage free
-      for (int t = static_cast<int>(blockIdx.x); t < tiles; t += static_cast<int>(gridDim.x)) {
+      for (int t = first; t < tiles; t += step) {
         int row, column;
         locate(t, row_tiles, column_tiles, row, column);
         const int m0 = row * BM, n0 = column * BN;
@@ -169,13 +151,13 @@ __global__ void __launch_bounds__(C::threads, 1)
           std::uint8_t* const b = stage_b + stage * C::b_bytes;
           const int k0 = kt * BK;
           if constexpr (C::a_mn_major) {
-#pragma unroll
+#pragma unroll 1
             for (int i = 0; i < BM / 16; ++i) tma_load(a + i * 2048, &map_a, &full[stage], m0 + 16 * i, k0);
           } else {
             tma_load(a, &map_a, &full[stage], k0, m0);
           }
           if constexpr (C::b_mn_major) {
-#pragma unroll
+#pragma unroll 1
             for (int i = 0; i < BN / 16; ++i) tma_load(b + i * 2048, &map_b, &full[stage], n0 + 16 * i, k0);
           } else {
             tma_load(b, &map_b, &full[stage], k0, n0);
@@ -192,24 +174,49 @@ __global__ void __launch_bounds__(C::threads, 1)
     const int warp = static_cast<int>(threadIdx.x) / 32 - 4, lane = threadIdx.x % 32;
     const int g = lane / 4, t4 = lane % 4;
     const DoubleAddresses<C> addresses(warp, lane);
-    const std::uint32_t first_a = shared_address(stage_a), first_b = shared_address(stage_b);
+    const std::uint32_t first_a = shared_address(base), first_b = first_a + C::stages * C::a_bytes;
+    const std::uint32_t first_full = first_b + C::stages * C::b_bytes, first_empty = first_full + C::stages * 8;
     constexpr int mi = C::rows / 16, nj = C::columns / 8;
     double c[mi][nj][4];
-    double a[mi][4], b_even[nj][2], b_odd[nj][2];
-    // Half a stage; rows of A make room for the half that comes next as soon as they are used.
-    const auto multiply = [&](auto reload, const double(*b)[2], std::uint32_t next_a, int half, const auto& after_row) {
-#pragma unroll
-      for (int i = 0; i < mi; ++i) {
-#pragma unroll
-        for (int j = 0; j < nj; ++j) multiply_m16n8k8(c[i][j], a[i], b[j]);
-        after_row(i);
-        if constexpr (decltype(reload)::value) addresses.load_a(a[i], next_a, half, i);
-      }
-    };
-    const auto nothing = [](int) {};
+    double a[2][mi][4], b[nj][2];  // of A the fragments of half a stage and those of the next
     int stage = 0;
     std::uint32_t phase = 0;
-    for (int t = static_cast<int>(blockIdx.x); t < tiles; t += static_cast<int>(gridDim.x)) {
+    // The copies that follow an arrival are not ordered behind loads that are still under way, which other warps'
+    // stores may hold up for long: the address depends on what was loaded last.
+    const auto release = [&] {
+      unsigned bits = 0;
+#pragma unroll
+      for (int i = 0; i < mi; ++i)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) bits |= static_cast<unsigned>(__double2loint(a[1][i][e]));
+#pragma unroll
+      for (int j = 0; j < nj; ++j)
+        bits |= static_cast<unsigned>(__double2loint(b[j][0])) | static_cast<unsigned>(__double2loint(b[j][1]));
+      arrive_for_warp(first_empty + stage * 8 + (bits & args.zero), lane);
+      if (++stage == C::stages) {
+        stage = 0;
+        phase ^= 1;
+      }
+    };
+    // Half a stage; the half that comes next is loaded meanwhile. All products come in the same order in both halves:
+    // so the compiler waits for the product before by counting, not for all that are under way. It does so only as long
+    // as the kernel has no other loop of products.
+    const auto multiply = [&](auto half, auto more) {
+      constexpr int h = decltype(half)::value;
+      constexpr bool reload = decltype(more)::value;  // there is a half that comes next
+      if constexpr (reload)
+#pragma unroll
+        for (int i = 0; i < mi; ++i) addresses.load_a(a[1 - h][i], first_a + stage * C::a_bytes, 1 - h, i);
+#pragma unroll
+      for (int j = 0; j < nj; ++j) {
+        // moved on by an operation that the compiler cannot take out, so that the next half's may be loaded at once
+        const double now[2] = {with_sign(b[j][0], args.zero), with_sign(b[j][1], args.zero)};
+        if constexpr (reload) addresses.load_b(b[j], first_b + stage * C::b_bytes, 1 - h, j);
+#pragma unroll
+        for (int i = 0; i < mi; ++i) multiply_m16n8k8(c[i][j], a[h][i], now);
+      }
+    };
+    for (int t = first; t < tiles; t += step) {
       int row, column;
       locate(t, row_tiles, column_tiles, row, column);
 #pragma unroll
@@ -218,45 +225,24 @@ __global__ void __launch_bounds__(C::threads, 1)
         for (int j = 0; j < nj; ++j)
 #pragma unroll
           for (int e = 0; e < 4; ++e) c[i][j][e] = 0;
-      const auto stage_of_a = [&] { return first_a + stage * C::a_bytes; };
-      const auto stage_of_b = [&] { return first_b + stage * C::b_bytes; };
       barrier_wait(&full[stage], phase);
 #pragma unroll
-      for (int i = 0; i < mi; ++i) addresses.load_a(a[i], stage_of_a(), 0, i);
-      addresses.load_b(b_even, stage_of_b(), 0);
+      for (int i = 0; i < mi; ++i) addresses.load_a(a[0][i], first_a + stage * C::a_bytes, 0, i);
+#pragma unroll
+      for (int j = 0; j < nj; ++j) addresses.load_b(b[j], first_b + stage * C::b_bytes, 0, j);
+      using First = std::integral_constant<int, 0>;
+      using Second = std::integral_constant<int, 1>;
       for (int left = k_tiles;;) {
-        addresses.load_b(b_odd, stage_of_b(), 1);
-        multiply(std::true_type{}, b_even, stage_of_a(), 1, nothing);
-        const std::uint32_t done = shared_address(&empty[stage]);
-        // The copies that follow an arrival are not ordered behind loads that are still under way, which other warps'
-        // stores may hold up for long: the address depends on everything that was loaded last.
-        const auto release = [&](int i) {
-          if (i > 0) return;
-          unsigned bits = 0;
-#pragma unroll
-          for (int r = 0; r < mi; ++r)
-#pragma unroll
-            for (int e = 0; e < 4; ++e) bits |= static_cast<unsigned>(__double2loint(a[r][e]));
-#pragma unroll
-          for (int j = 0; j < nj; ++j)
-#pragma unroll
-            for (int e = 0; e < 2; ++e) bits |= static_cast<unsigned>(__double2loint(b_odd[j][e]));
-          __syncwarp();
-          if (lane == 0)
-            asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(done + (bits & args.zero)) : "memory");
-        };
-        if (++stage == C::stages) {
-          stage = 0;
-          phase ^= 1;
-        }
-        if (--left == 0) {
-          multiply(std::false_type{}, b_odd, 0, 0, release);
-          break;
-        }
-        barrier_wait(&full[stage], phase);
-        addresses.load_b(b_even, stage_of_b(), 0);
-        multiply(std::true_type{}, b_odd, stage_of_a(), 0, release);
+        // asked early, so that both warps of a quarter of the multiprocessor do not wait for the answer at once
+        const bool last_stage = stage == C::stages - 1;
+        const bool ready = barrier_is_over(first_full + (last_stage ? 0 : stage + 1) * 8, phase ^ (last_stage ? 1 : 0));
+        multiply(First(), std::true_type());
+        release();
+        if (--left == 0) break;
+        if (!ready) barrier_wait(&full[stage], phase);
+        multiply(Second(), std::true_type());
       }
+      multiply(Second(), std::false_type());
 
       const double alpha = args.alpha_pointer ? *args.alpha_pointer : args.alpha;
       const double beta = args.beta_pointer ? *args.beta_pointer : args.beta;

@@ -3,6 +3,7 @@
 
 #include "fp64_sm90a.hpp"
 #include "kernel.cuh"
+#include <cuda/gemm/fp64_launch_sm90a.cuh>
 #include <cuda/gemm/tensor_map.cuh>
 
 namespace tessera::cuda::sm90a {
@@ -27,14 +28,8 @@ const char* double_launch_configuration(const DoubleGemm& p, int units, cudaStre
   args.beta = p.beta;
   args.alpha_pointer = p.alpha_pointer;
   args.beta_pointer = p.beta_pointer;
-  static const cudaError_t prepared =
-      cudaFuncSetAttribute(double_gemm_kernel<C>, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
-  if (prepared != cudaSuccess) return cudaGetErrorString(prepared);
   const std::int64_t tiles = ((p.m + C::BM - 1) / C::BM) * ((p.n + C::BN - 1) / C::BN);
-  const auto grid = static_cast<unsigned>(tiles < units ? tiles : units);
-  double_gemm_kernel<C><<<grid, C::threads, C::shared_bytes, stream>>>(a, b, args);
-  const cudaError_t status = cudaGetLastError();
-  return status == cudaSuccess ? nullptr : cudaGetErrorString(status);
+  return launch_fp64<C>(double_gemm_kernel<C>, a, b, args, tiles < units ? tiles : units, stream);
 }
 
 /// The order is that of `shapes` in select.cu.
@@ -46,13 +41,15 @@ const char* double_launch_transposes(const DoubleGemm& p, int configuration, int
   };
   switch (configuration) {
     case 0:
-      return with.template operator()<128, 128, 6, 2>();
+      return with.template operator()<128, 128, 7, 2>();
     case 1:
-      return with.template operator()<128, 96, 7, 4>();
+      return with.template operator()<128, 96, 8, 4>();
     case 2:
-      return with.template operator()<128, 64, 8, 4>();
+      return with.template operator()<128, 64, 9, 4>();
     case 3:
-      return with.template operator()<64, 64, 8, 2>();
+      return with.template operator()<64, 64, 12, 2>();
+    case 4:
+      return with.template operator()<64, 32, 16, 4>();
     default:
       return "no such configuration";
   }

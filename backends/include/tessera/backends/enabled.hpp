@@ -18,6 +18,7 @@
 #endif
 #ifdef KOKKOS_ENABLE_CUDA
 #include <tessera/backends/cuda/device.hpp>
+#include <tessera/backends/cuda/gemm_complex_double_sm90a.hpp>
 #include <tessera/backends/cuda/gemm_cublas.hpp>
 #include <tessera/backends/cuda/gemm_double_sm90a.hpp>
 #include <tessera/backends/cuda/gemm_half_sm80.hpp>
@@ -39,14 +40,14 @@ namespace tessera::backends {
 
 /// GEMM: those that are tried before the portable kernel, and those that must be asked for by name. On hosts that is
 /// the CBLAS found: the portable kernel is as fast there, and takes every stride, type and instance. On CUDA our own
-/// tensor-core kernels come first where they were measured faster, then the vendor's library; fp64's, at 0.96 to 1.06
-/// of cuBLAS, is asked for by name.
+/// tensor-core kernels come first where they were measured faster, then the vendor's library.
 #ifdef KOKKOS_ENABLE_CUDA
 template <class Space>
-using gemm_providers_before_portable =
-    std::conditional_t<std::is_same_v<Space, Kokkos::Cuda>,
-                       std::tuple<GemmHalfSm90a, GemmHalfSm80, GemmSplitSm90a, GemmCublas>, std::tuple<>>;
-using device_gemm_by_name = std::tuple<GemmDoubleSm90a>;
+using gemm_providers_before_portable = std::conditional_t<
+    std::is_same_v<Space, Kokkos::Cuda>,
+    std::tuple<GemmHalfSm90a, GemmHalfSm80, GemmSplitSm90a, GemmDoubleSm90a, GemmComplexDoubleSm90a, GemmCublas>,
+    std::tuple<>>;
+using device_gemm_by_name = std::tuple<>;
 #else
 template <class Space>
 using gemm_providers_before_portable = std::tuple<>;

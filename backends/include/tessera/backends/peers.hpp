@@ -66,7 +66,8 @@ Peers transpose(const Queue& queue, index_t m, index_t n, const T* a, index_t ld
 template <class T>
 Peers spmv(const Queue& queue, index_t rows, index_t columns, index_t nnz, const std::int32_t* offsets,
            const std::int32_t* indices, const T* values, const T* x, T* y);
-/// C = alpha op(A) op(B) + beta C. (TIn, TOut): float, double, half -> half, bfloat16 -> bfloat16.
+/// C = alpha op(A) op(B) + beta C. (TIn, TOut): float, double, half -> half, bfloat16 -> bfloat16,
+/// on devices complex<double>.
 template <class TIn, class TOut>
 Peers gemm(const Queue& queue, bool a_transposed, bool b_transposed, index_t m, index_t n, index_t k, TOut alpha,
            const TIn* a, index_t lda, const TIn* b, index_t ldb, TOut beta, TOut* c, index_t ldc);

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <tessera/backends/cuda/plain_matrix.hpp>
 #include <tessera/core/plan.hpp>
@@ -15,12 +16,16 @@ namespace tessera::backends {
 /// A product of doubles as the Hopper kernels are asked for it.
 struct DoubleProduct {
   PlainMatrix a, b, c;
+  bool by_name = false;  ///< see Selection
+  int configuration = -1;
 };
 
 /// Whether the kernels may run and are measured to be at least as fast as cuBLAS on the problem.
 Verdict double_sm90a_can_run(const DoubleProduct& product, const DeviceInfo& device);
-/// The tile shape, "128x128x16 s6".
+/// The tile shape, "128x64x16 s9"; of all, by number; the one expected to be fastest.
 std::string double_sm90a_configuration(const DoubleProduct& product, const DeviceInfo& device);
+std::vector<std::string> double_sm90a_configurations();
+int double_sm90a_choose(const DoubleProduct& product, const DeviceInfo& device);
 /// alpha and beta are host values where their pointer is null, else in device memory.
 void double_sm90a_run(const DoubleProduct& product, const ScalarRef<double>& alpha, const ScalarRef<double>& beta,
                       const DeviceInfo& device, void* stream);
@@ -44,6 +49,14 @@ struct GemmDoubleSm90a {
     return double_sm90a_configuration(product(p), device);
   }
   template <class Types>
+  static std::vector<std::string> configurations(const GemmProblem<Types>&, const DeviceInfo&) {
+    return double_sm90a_configurations();
+  }
+  template <class Types>
+  static int choose(const GemmProblem<Types>& p, const DeviceInfo& device) {
+    return double_sm90a_choose(product(p), device);
+  }
+  template <class Types>
   static std::size_t workspace_bytes(const GemmProblem<Types>&) {
     return 0;
   }
@@ -55,7 +68,7 @@ struct GemmDoubleSm90a {
  private:
   template <class Types>
   static DoubleProduct product(const GemmProblem<Types>& p) {
-    return {plain_matrix(p.a), plain_matrix(p.b), plain_matrix(p.c)};
+    return {plain_matrix(p.a), plain_matrix(p.b), plain_matrix(p.c), p.by_name, p.configuration};
   }
 };
 

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "launch.cuh"
+
+namespace tessera::cuda::sm90a {
+
+const char* complex_double_launch_kk(const ComplexDoubleGemm& p, int configuration, int units, cudaStream_t stream) {
+  return complex_double_launch_majors<false, false>(p, configuration, units, stream);
+}
+
+}  // namespace tessera::cuda::sm90a
