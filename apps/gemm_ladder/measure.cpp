@@ -217,7 +217,9 @@ void add_rungs(Ladder& found, App& app, const Space& exec, const LadderCase& s) 
   } else {
     bench::Effort effort{.rounds = s.rounds, .batch_seconds = is_host_space<Space> ? 0.03 : 0.01, .limit_seconds = 60};
     effort.interrupted = [&] { return app.interrupted(); };
-    const auto result = bench::measure(exec, c, effort, bench::last_cache_bytes(device_of(exec)));
+    // four sets at most: the first steps are too slow to be sent through hundreds
+    const double cache = std::min(bench::last_cache_bytes(device_of(exec)), 4 * c.footprint / 3);
+    const auto result = bench::measure(exec, c, effort, cache);
     if (!result) return;
     if (!result->error.empty())
       throw Error("gemm_ladder", result->error, "steps that run to their end", "Use smaller extents");

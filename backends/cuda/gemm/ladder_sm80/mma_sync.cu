@@ -21,7 +21,8 @@ __device__ int place_a(int row, int chunk) { return row * 64 + ((chunk ^ (row / 
 __device__ int place_b(int k, int chunk) { return k * 256 + ((chunk ^ (k % 8)) * 16); }
 // [place]
 
-/// 16 bytes from memory to scratch, on their way while the thread goes on; zeros behind the first `bytes`.
+/// 16 bytes from memory to scratch, on their way while the thread goes on; only the first `bytes` are read, zeros
+/// follow.
 __device__ void copy_async(std::uint32_t to, const void* from, int bytes) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
 }
@@ -61,17 +62,20 @@ __global__ void __launch_bounds__(threads, 2)
   const int m0 = row * tile_m, n0 = column * tile_n, steps = (k + tile_k - 1) / tile_k;
 
   // [load]
+  // of every panel this thread brings the same four chunks: of A's rows t / 4 and 64 below, of B's lines t / 16 and 16
+  // below; what does not change from step to step is worked out once
+  const int row_a = t / 4, in_a = t % 4 * 8, line_b = t / 16, column_b = n0 + t % 16 * 8;
+  const __nv_bfloat16* const from_a = a + (m0 + row_a) * lda + in_a;
+  const __nv_bfloat16* const from_b = b + line_b * ldb + column_b;
+  const int to_a = place_a(row_a, t % 4), to_b = a_bytes + place_b(line_b, t % 16);
+  const int present_b = present(column_b, out.n);
   const auto load = [&](int step) {
     const std::uint32_t to = shared + step % stages * stage_bytes;
-#pragma unroll 1
-    for (int e = t; e < a_bytes / 16; e += threads) {  // 4 chunks a row
-      const int i = m0 + e / 4, at = step * tile_k + e % 4 * 8, bytes = i < out.m ? present(at, k) : 0;
-      copy_async(to + place_a(e / 4, e % 4), bytes > 0 ? a + i * lda + at : a, bytes);
-    }
-#pragma unroll 1
-    for (int e = t; e < b_bytes / 16; e += threads) {  // 16 chunks a line
-      const int at = step * tile_k + e / 16, j = n0 + e % 16 * 8, bytes = at < k ? present(j, out.n) : 0;
-      copy_async(to + a_bytes + place_b(e / 16, e % 16), bytes > 0 ? b + at * ldb + j : b, bytes);
+    const int k0 = step * tile_k, present_a = present(k0 + in_a, k);
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      copy_async(to + to_a + h * 64 * 64, from_a + h * 64 * lda + k0, m0 + row_a + h * 64 < out.m ? present_a : 0);
+      copy_async(to + to_b + h * 16 * 256, from_b + (k0 + h * 16) * ldb, k0 + line_b + h * 16 < k ? present_b : 0);
     }
   };
   // [load]
