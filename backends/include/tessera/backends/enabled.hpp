@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <tessera/backends/ladder.hpp>
 #include <tessera/core/config.hpp>
 #include <tessera/core/machine.hpp>
 
@@ -23,6 +24,7 @@
 #include <tessera/backends/cuda/gemm_double_sm90a.hpp>
 #include <tessera/backends/cuda/gemm_half_sm80.hpp>
 #include <tessera/backends/cuda/gemm_half_sm90a.hpp>
+#include <tessera/backends/cuda/gemm_ladder.hpp>
 #include <tessera/backends/cuda/gemm_split_sm90a.hpp>
 #include <tessera/backends/cuda/machine.hpp>
 #include <tessera/backends/cuda/narrow_float.hpp>
@@ -69,6 +71,19 @@ inline constexpr bool gemm_compiles_functors = GemmHalfSm90a::supports<Types, Sp
 #else
 template <class Types, class Space>
 inline constexpr bool gemm_compiles_functors = false;
+#endif
+
+/// Steps of the teaching ladder (apps/gemm_ladder) beyond the portable ones, in their order. Apps alone link them.
+#ifdef KOKKOS_ENABLE_CUDA
+template <class Space>
+using gemm_ladder_steps =
+    std::conditional_t<std::is_same_v<Space, Kokkos::Cuda>,
+                       std::tuple<LadderStep<LadderKernel::mma_sync>, LadderStep<LadderKernel::wgmma_tma>,
+                                  LadderStep<LadderKernel::warp_specialised>, LadderStep<LadderKernel::clusters>>,
+                       std::tuple<>>;
+#else
+template <class Space>
+using gemm_ladder_steps = std::tuple<>;
 #endif
 
 /// Sorts: before the portable kernel, where it was measured faster.
