@@ -77,6 +77,7 @@ struct GemmHalfSm90a {
 
   template <class Types>
   static Verdict can_run(const GemmProblem<Types>& p, const DeviceInfo& device) {
+    if (const char* const why = batch_refusal(p)) return Verdict::no(why);
     return half_sm90a_can_run(half_product(p), device);
   }
   template <class Types>
