@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 tessera_test(plan HOST_ONLY LIBRARIES tessera::core)
-foreach(unit IN ITEMS gemm_real gemm_complex gemm_narrow gemm_integer gemm_call gemm_epilogue gemm_any_type)
+foreach(unit IN ITEMS gemm_real gemm_complex gemm_narrow gemm_integer gemm_call gemm_epilogue gemm_batched gemm_any_type)
   tessera_test(${unit} LIBRARIES tessera::gemm)
 endforeach()
 # the kernels of one chip, through their plain interfaces too
