@@ -146,12 +146,8 @@ std::size_t scalar_bytes(CublasProduct::Element e) {
 /// Whether a team of the portable kernel takes several products of a batch, which is faster then. Measured on an H200.
 bool is_tiny(const CublasProduct& p) {
   const index_t m = p.c.extents[0], n = p.c.extents[1];
-  switch (scalar_bytes(p.in)) {
-    case 4:
-      return m <= 24 && n <= 24;
-    default:
-      return m <= 16 && n <= 16;
-  }
+  const index_t most = scalar_bytes(p.in) == 4 ? 24 : scalar_bytes(p.in) == 8 ? 16 : 8;
+  return m <= most && n <= most;
 }
 
 }  // namespace

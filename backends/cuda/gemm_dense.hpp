@@ -41,6 +41,7 @@ void transpose_product(Gemm& g) {
   std::swap(g.lda, g.ldb);
   std::swap(g.a_mn_major, g.b_mn_major);
   if constexpr (requires { g.epilogue; }) g.epilogue.transpose();
+  if constexpr (requires { g.a_batch; }) std::swap(g.a_batch, g.b_batch);
 }
 
 /// Fills in the sizes, operands and majors of a kernel's problem; false where an operand has unit stride in neither

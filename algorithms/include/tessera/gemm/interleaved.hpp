@@ -17,7 +17,10 @@ struct GemmInterleaved {
 
   static bool suits(const GemmTask<Types>& t) {
     const auto across = [](index_t stride) { return stride == 0 || stride == 1; };
-    return t.batches >= lanes && t.c_batch == 1 && across(t.a.batch_stride) && across(t.b.batch_stride);
+    // what a vector's products have must stay in a core's second-level cache
+    const index_t bytes = (t.m * t.k + t.k * t.n + t.m * t.n) * lanes * static_cast<index_t>(sizeof(Real));
+    return t.batches >= lanes && t.c_batch == 1 && across(t.a.batch_stride) && across(t.b.batch_stride) &&
+           bytes <= static_cast<index_t>(machine<Space>::l2_bytes);
   }
   static void launch(const Space& exec, const GemmTask<Types>& t) {
     Kokkos::parallel_for("tessera::gemm::interleaved", Range<Space>(exec, 0, (t.batches + lanes - 1) / lanes),

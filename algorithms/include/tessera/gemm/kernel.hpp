@@ -73,6 +73,7 @@ struct GemmKernel {
   }
 
   TESSERA_FUNCTION void operator()(const Team& team) const {
+    Real* const scratch = scratch_of(team);
     const index_t blocks_m = task.blocks_m(), blocks_n = task.blocks_n(), blocks = blocks_m * blocks_n;
     for (index_t at = team.league_rank(); at < blocks * task.batches; at += team.league_size()) {
       const index_t batch = task.batches > 1 ? at / blocks : 0, block = at - batch * blocks;
@@ -80,7 +81,8 @@ struct GemmKernel {
       constexpr index_t together = 8;
       const index_t stripe = block / (together * blocks_n), within = block % (together * blocks_n);
       const index_t height = blocks_m - stripe * together < together ? blocks_m - stripe * together : together;
-      compute(team, batch, (stripe * together + within % height) * task.block_m, within / height * task.block_n);
+      compute(team, scratch, batch, (stripe * together + within % height) * task.block_m,
+              within / height * task.block_n);
       if constexpr (resident) team.team_barrier();
     }
   }
@@ -88,7 +90,22 @@ struct GemmKernel {
  private:
   static constexpr index_t alignment = 64;
 
-  TESSERA_INLINE_FUNCTION void compute(const Team& team, index_t batch, index_t first_row, index_t first_column) const {
+  /// Once for a team, since each get_shmem() gives what lies behind the last.
+  TESSERA_INLINE_FUNCTION Real* scratch_of(const Team& team) const {
+    if constexpr (resident) {
+      constexpr int panels = Config::bk * planes * (Config::width_a + Config::width_b);
+      // get_shmem_aligned() hides from the compiler which memory this is, and costs it the loads made for scratch
+      char* const raw =
+          static_cast<char*>(team.team_scratch(0).get_shmem(sizeof(Real) * Config::stages * panels + alignment));
+      if (raw == nullptr) __builtin_unreachable();
+      return reinterpret_cast<Real*>(raw + (-reinterpret_cast<std::uintptr_t>(raw) & (alignment - 1)));
+    } else {
+      return static_cast<Real*>(team.team_scratch(1).get_shmem_aligned(scratch_bytes(task) - alignment, alignment));
+    }
+  }
+
+  TESSERA_INLINE_FUNCTION void compute(const Team& team, Real* scratch, index_t batch, index_t first_row,
+                                       index_t first_column) const {
     const index_t rows_left = task.m - first_row, columns_left = task.n - first_column;
     GemmPart<Out> part{task.c + batch * task.c_batch + first_row * task.row_stride + first_column * task.column_stride,
                        rows_left < task.block_m ? rows_left : task.block_m,
@@ -99,21 +116,16 @@ struct GemmKernel {
       return;
     }
     if constexpr (resident)
-      compute_resident(team, part, batch, first_row, first_column, alpha, beta);
+      compute_resident(team, scratch, part, batch, first_row, first_column, alpha, beta);
     else
-      compute_blocked(team, part, batch, first_row, first_column, alpha, beta);
+      compute_blocked(scratch, part, batch, first_row, first_column, alpha, beta);
   }
 
   /// One micro-tile a thread, sums in registers along K; the next panel travels while this one is multiplied.
-  TESSERA_INLINE_FUNCTION void compute_resident(const Team& team, const GemmPart<Out>& part, index_t batch,
-                                                index_t first_row, index_t first_column, const Accumulator& alpha,
-                                                const Accumulator& beta) const {
+  TESSERA_INLINE_FUNCTION void compute_resident(const Team& team, Real* scratch, const GemmPart<Out>& part,
+                                                index_t batch, index_t first_row, index_t first_column,
+                                                const Accumulator& alpha, const Accumulator& beta) const {
     constexpr int size_a = Config::bk * planes * Config::width_a, size_b = Config::bk * planes * Config::width_b;
-    // get_shmem_aligned() hides from the compiler which memory this is, and costs it the loads made for scratch
-    char* const raw = static_cast<char*>(
-        team.team_scratch(0).get_shmem(sizeof(Real) * Config::stages * (size_a + size_b) + alignment));
-    if (raw == nullptr) __builtin_unreachable();
-    Real* const scratch = reinterpret_cast<Real*>(raw + (-reinterpret_cast<std::uintptr_t>(raw) & (alignment - 1)));
     const int thread = team.team_rank();
     const int warp = thread / (Config::warp_m * Config::warp_n), lane = thread % (Config::warp_m * Config::warp_n);
     constexpr int warps_n = Config::threads_n / Config::warp_n;
@@ -154,13 +166,12 @@ struct GemmKernel {
   }
 
   /// A team of one: micro-tiles in turn, each from zero through one long panel into C.
-  TESSERA_INLINE_FUNCTION void compute_blocked(const Team& team, const GemmPart<Out>& part, index_t batch,
+  TESSERA_INLINE_FUNCTION void compute_blocked(Real* scratch, const GemmPart<Out>& part, index_t batch,
                                                index_t first_row, index_t first_column, const Accumulator& alpha,
                                                const Accumulator& beta) const {
     using PackA = GemmPacker<Config, Config::width_a>;
     using PackB = GemmPacker<Config, Config::width_b>;
-    Real* const packed_b =
-        static_cast<Real*>(team.team_scratch(1).get_shmem_aligned(scratch_bytes(task) - alignment, alignment));
+    Real* const packed_b = scratch;
     Real* const packed_a = packed_b + scratch_b(task);
     Real* const waiting = packed_a + scratch_a();
     GemmOperand<In> a = task.a, b = task.b;

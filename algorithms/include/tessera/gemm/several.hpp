@@ -11,7 +11,7 @@
 
 namespace tessera::detail {
 
-/// A box of elements, walked in the order of memory by many threads: element e is at steps[0] (e % extents[0]) + ...
+/// A box of elements, walked in the order of memory by many threads.
 struct GemmWalk {
   int extents[3];  // of the dimension with the smallest stride, ..., with the largest
   index_t strides[3];

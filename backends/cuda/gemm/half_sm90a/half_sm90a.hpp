@@ -73,6 +73,10 @@ const char* configuration_name(int configuration);
 /// Whether the configuration can take the problem: those that split K want as many tiles of K as blocks; the others,
 /// where there is an epilogue, a residual and an old D (where beta is not 0) whose rows are pairs of aligned elements.
 bool configuration_fits(const HalfGemm& problem, int configuration);
+/// How long a configuration is expected to take on `units` multiprocessors, and the best of all tiles that the chip has
+/// registers and shared memory for, which a library may have; both but for what is the same for all.
+double expected_cycles(const HalfGemm& problem, int configuration, int units);
+double expected_cycles_of_any_tile(const HalfGemm& problem, int units);
 /// The configuration expected to be fastest on `units` multiprocessors.
 int choose_configuration(const HalfGemm& problem, int units);
 

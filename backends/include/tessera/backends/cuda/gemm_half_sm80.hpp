@@ -31,7 +31,6 @@ struct GemmHalfSm80 {
 
   template <class Types>
   static Verdict can_run(const GemmProblem<Types>& p, const DeviceInfo& device) {
-    if (const char* const why = batch_refusal(p)) return Verdict::no(why);
     return half_sm80_can_run(half_product(p), device);
   }
   template <class Types>

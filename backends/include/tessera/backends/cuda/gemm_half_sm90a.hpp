@@ -31,6 +31,7 @@ struct HalfProduct {
   bool planned = false;  ///< a workspace may be asked for
   PlainMatrix a, b, c;
   PlainEpilogue epilogue;
+  index_t batches = 1, batch_strides[3] = {};  ///< A, B and C are the first product's
 };
 
 /// The product without its element types.
@@ -45,7 +46,9 @@ template <class Types>
           plain_matrix(p.a),
           plain_matrix(p.b),
           plain_matrix(p.c),
-          {e.any, e.activation, e.bias_along, e.scale, bias, wide_bias, e.bias_stride, plain_matrix(e.residual)}};
+          {e.any, e.activation, e.bias_along, e.scale, bias, wide_bias, e.bias_stride, plain_matrix(e.residual)},
+          p.batches,
+          {p.a_batch, p.b_batch, p.c_batch}};
 }
 
 /// Whether wgmma kernels may run and are measured to be at least as fast as cuBLAS on the problem.
