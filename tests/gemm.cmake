@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 tessera_test(plan HOST_ONLY LIBRARIES tessera::core)
 tessera_test(tuning HOST_ONLY LIBRARIES tessera::core)
-foreach(unit IN ITEMS gemm_real gemm_complex gemm_narrow gemm_integer gemm_call gemm_epilogue gemm_functor gemm_any_type gemm_tuning)
+foreach(unit IN ITEMS gemm_real gemm_complex gemm_narrow gemm_integer gemm_call gemm_epilogue gemm_batched gemm_functor gemm_any_type gemm_tuning)
   tessera_test(${unit} LIBRARIES tessera::gemm)
 endforeach()
 # the kernels of one chip, through their plain interfaces too

@@ -199,6 +199,16 @@ TEST_CASE("tools: gemm", "[tools]") {
     }
 }
 
+TEST_CASE("tools: batches of gemm", "[tools]") {
+  for (const index_t n : {1, 5, 70}) {
+    const Kokkos::View<double***, Kokkos::LayoutRight, Space> a("a", 40, n, n), b("b", 40, n, n), c("c", 40, n, n);
+    const Kokkos::View<double***, Kokkos::LayoutLeft, Space> left("c", 40, n, n);
+    check("gemm", Returns::at_once, [&](const Space& e) { tessera::gemm(e, 2.0, a, b, 1.0, c, {.path = "portable"}); });
+    check("gemm", Returns::at_once,
+          [&](const Space& e) { tessera::gemm(e, 2.0, a, b, 1.0, left, {.path = "portable"}); });
+  }
+}
+
 TEST_CASE("tools: transpose", "[tools]") {
   for (const index_t n : {1, 31, 200}) {
     const Left a("a", n, n + 3);

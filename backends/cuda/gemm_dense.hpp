@@ -42,6 +42,7 @@ void transpose_product(Gemm& g) {
   std::swap(g.a_mn_major, g.b_mn_major);
   if constexpr (requires { g.epilogue; }) g.epilogue.transpose();
   if constexpr (requires { g.a_conj; }) std::swap(g.a_conj, g.b_conj);
+  if constexpr (requires { g.a_batch; }) std::swap(g.a_batch, g.b_batch);
 }
 
 /// Fills in the sizes, operands and majors of a kernel's problem, whose conjugations are set; false where an operand

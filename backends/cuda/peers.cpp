@@ -226,6 +226,30 @@ Peers gemm(const Queue& queue, bool ta, bool tb, index_t m, index_t n, index_t k
 }
 
 template <class T>
+Peers gemm_batched(const Queue& queue, index_t batches, index_t m, index_t n, index_t k, const T* a, const T* b, T* c) {
+  auto* const h = host_scalars(queue);
+  constexpr auto type = std::is_same_v<T, float>    ? CUDA_R_32F
+                        : std::is_same_v<T, double> ? CUDA_R_64F
+                        : std::is_same_v<T, half>   ? CUDA_R_16F
+                                                    : CUDA_R_16BF;
+  using Scalar = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  constexpr auto compute = std::is_same_v<T, double> ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F;
+  // C^T = B^T A^T
+  return {{"cuBLAS", [=] {
+             const Scalar alpha = 1, beta = 0;
+             check(cublasGemmStridedBatchedEx_64(h, CUBLAS_OP_N, CUBLAS_OP_N, n, m, k, &alpha, b, type, n, k * n, a,
+                                                 type, k, m * k, &beta, c, type, n, m * n, batches, compute,
+                                                 CUBLAS_GEMM_DEFAULT),
+                   "gemm of batches");
+           }}};
+}
+template Peers gemm_batched(const Queue&, index_t, index_t, index_t, index_t, const float*, const float*, float*);
+template Peers gemm_batched(const Queue&, index_t, index_t, index_t, index_t, const double*, const double*, double*);
+template Peers gemm_batched(const Queue&, index_t, index_t, index_t, index_t, const half*, const half*, half*);
+template Peers gemm_batched(const Queue&, index_t, index_t, index_t, index_t, const bfloat16*, const bfloat16*,
+                            bfloat16*);
+
+template <class T>
 Peers gemm_bias_gelu(const Queue& queue, index_t m, index_t n, index_t k, const T* a, const T* b, const T* bias, T* c) {
   return {lt_gemm(queue, std::is_same_v<T, bfloat16>, false, false, m, n, k, a, m, b, k, c, m, bias)};
 }

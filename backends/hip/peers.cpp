@@ -37,6 +37,10 @@ Peers gemm_bias_gelu(const Queue&, index_t, index_t, index_t, const T*, const T*
   return {};
 }
 template <class T>
+Peers gemm_batched(const Queue&, index_t, index_t, index_t, index_t, const T*, const T*, T*) {
+  return {};
+}
+template <class T>
 Peers set_union(const Queue&, index_t, const T*, index_t, const T*, T*) {
   return {};
 }
@@ -51,6 +55,11 @@ struct Instantiate {
 };
 template struct Instantiate<float>;
 template struct Instantiate<double>;
+template Peers gemm_batched(const Queue&, index_t, index_t, index_t, index_t, const float*, const float*, float*);
+template Peers gemm_batched(const Queue&, index_t, index_t, index_t, index_t, const double*, const double*, double*);
+template Peers gemm_batched(const Queue&, index_t, index_t, index_t, index_t, const half*, const half*, half*);
+template Peers gemm_batched(const Queue&, index_t, index_t, index_t, index_t, const bfloat16*, const bfloat16*,
+                            bfloat16*);
 template Peers gemm_bias_gelu(const Queue&, index_t, index_t, index_t, const half*, const half*, const half*, half*);
 template Peers gemm_bias_gelu(const Queue&, index_t, index_t, index_t, const bfloat16*, const bfloat16*,
                               const bfloat16*, bfloat16*);

@@ -115,15 +115,26 @@ void cblas_run(const CblasProduct& p, const void* alpha, const void* beta) {
              k = is_zero(p.element, alpha) ? 0 : static_cast<int>(p.a.extents[1]);
   const auto lda = static_cast<int>(call->a.leading), ldb = static_cast<int>(call->b.leading),
              ldc = static_cast<int>(call->leading_c);
-  void* const c = const_cast<void*>(p.c.pointer);  // C was mutable before its type was dropped
+  void* const first_c = const_cast<void*>(p.c.pointer);  // C was mutable before its type was dropped
+  const auto each = [&](auto tag, const auto& multiply) {
+    using T = decltype(tag);
+    const auto *a = static_cast<const T*>(p.a.pointer), *b = static_cast<const T*>(p.b.pointer);
+    auto* c = static_cast<T*>(first_c);
+    for (index_t i = 0; i < p.batches; ++i)
+      multiply(a + i * p.batch_strides[0], b + i * p.batch_strides[1], c + i * p.batch_strides[2]);
+  };
   const auto real = [&](auto gemm, auto tag) {
     using T = decltype(tag);
-    gemm(call->order, call->a.op, call->b.op, m, n, k, *static_cast<const T*>(alpha),
-         static_cast<const T*>(p.a.pointer), lda, static_cast<const T*>(p.b.pointer), ldb, *static_cast<const T*>(beta),
-         static_cast<T*>(c), ldc);
+    each(tag, [&](const T* a, const T* b, T* c) {
+      gemm(call->order, call->a.op, call->b.op, m, n, k, *static_cast<const T*>(alpha), a, lda, b, ldb,
+           *static_cast<const T*>(beta), c, ldc);
+    });
   };
-  const auto complex = [&](auto gemm) {
-    gemm(call->order, call->a.op, call->b.op, m, n, k, alpha, p.a.pointer, lda, p.b.pointer, ldb, beta, c, ldc);
+  const auto complex = [&](auto gemm, auto tag) {
+    using T = decltype(tag);
+    each(tag, [&](const T* a, const T* b, T* c) {
+      gemm(call->order, call->a.op, call->b.op, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    });
   };
   switch (p.element) {
     case CblasProduct::Element::real32:
@@ -131,9 +142,9 @@ void cblas_run(const CblasProduct& p, const void* alpha, const void* beta) {
     case CblasProduct::Element::real64:
       return real(&cblas_dgemm, double{});
     case CblasProduct::Element::complex32:
-      return complex(&cblas_cgemm);
+      return complex(&cblas_cgemm, Kokkos::complex<float>{});
     case CblasProduct::Element::complex64:
-      return complex(&cblas_zgemm);
+      return complex(&cblas_zgemm, Kokkos::complex<double>{});
   }
 }
 

@@ -241,6 +241,49 @@ Peers gemm(const Queue& /*queue*/, [[maybe_unused]] bool ta, [[maybe_unused]] bo
 }
 
 template <class T>
+Peers gemm_batched(const Queue& /*queue*/, index_t batches, index_t m, index_t n, index_t k, const T* a, const T* b,
+                   T* c) {
+  Peers peers;
+  if constexpr (std::is_floating_point_v<T>) {
+    peers.push_back({"OpenMP loop", [=] {
+#pragma omp parallel for schedule(static)
+                       for (index_t p = 0; p < batches; ++p)
+                         for (index_t i = 0; i < m; ++i) {
+                           T* const row = c + (p * m + i) * n;
+                           for (index_t j = 0; j < n; ++j) row[j] = 0;
+                           for (index_t l = 0; l < k; ++l) {
+                             const T factor = a[(p * m + i) * k + l];
+#pragma omp simd
+                             for (index_t j = 0; j < n; ++j) row[j] += factor * b[(p * k + l) * n + j];
+                           }
+                         }
+                     }});
+#if TESSERA_HAVE_CBLAS
+    peers.push_back({"OpenBLAS", [=] {
+                       const int rows = static_cast<int>(m), columns = static_cast<int>(n), depth = static_cast<int>(k);
+#pragma omp parallel for schedule(static)
+                       for (index_t p = 0; p < batches; ++p) {
+                         const T *const x = a + p * m * k, *const y = b + p * k * n;
+                         T* const z = c + p * m * n;
+                         if constexpr (std::is_same_v<T, float>)
+                           cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, columns, depth, 1, x, depth, y,
+                                       columns, 0, z, columns);
+                         else
+                           cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, columns, depth, 1, x, depth, y,
+                                       columns, 0, z, columns);
+                       }
+                     }});
+#endif
+  }
+  return peers;
+}
+template Peers gemm_batched(const Queue&, index_t, index_t, index_t, index_t, const float*, const float*, float*);
+template Peers gemm_batched(const Queue&, index_t, index_t, index_t, index_t, const double*, const double*, double*);
+template Peers gemm_batched(const Queue&, index_t, index_t, index_t, index_t, const half*, const half*, half*);
+template Peers gemm_batched(const Queue&, index_t, index_t, index_t, index_t, const bfloat16*, const bfloat16*,
+                            bfloat16*);
+
+template <class T>
 Peers stencil7(const Queue& /*queue*/, index_t nx, index_t ny, index_t nz, T center, T side, const T* u, T* v) {
   return {{"OpenMP loop", [=] {
              const index_t sx = ny * nz, sy = nz;

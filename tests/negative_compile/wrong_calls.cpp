@@ -104,6 +104,7 @@ void calls() {
   tessera::set_union(exec, fixed, x, y, count);
   (void)tessera::set_symmetric_difference(exec, x, fixed, y, tessera::KeyBefore{true});
   tessera::gemm(exec, 1.0, fixed_matrix, tessera::transposed(a), s, a);
+  tessera::gemm(exec, 1.0, tessera::adjoint(cube), fixed_matrix, s, cube);
   wants_vector(fixed);
   wants_matrix(tessera::transposed(fixed_matrix));
   wants_mutable_matrix(tessera::transposed(a));
@@ -148,8 +149,9 @@ void calls() {
   tessera::set_intersection(exec, x, x, y, s);                // refused by: SelectCount
   tessera::gemv(exec, 1.0, a, x, 0.0, fixed);                 // refused by: MutableVectorView
   tessera::gemv(exec, 1.0, x, x, 0.0, y);                     // refused by: MatrixView
-  tessera::gemm(exec, 1.0, a, x, 0.0, a);                     // refused by: MatrixView
-  tessera::gemm(exec, 1.0, a, a, 0.0, fixed_matrix);          // refused by: MutableMatrixView
+  tessera::gemm(exec, 1.0, a, x, 0.0, a);                     // refused by: MatricesView
+  tessera::gemm(exec, 1.0, a, a, 0.0, fixed_matrix);          // refused by: MutableMatricesView
+  tessera::gemm(exec, 1.0, cube, a, 0.0, a);                  // refused by: GemmOperands
   tessera::gemm(exec, 1.0, a, numbers, 0.0, a);               // refused by: GemmOperands
   tessera::gemm(exec, 1.0, a, FarView<double, 2>(), 0.0, a);  // refused by: GemmOperands
   tessera::gemm(exec, 1.0, a, FarView<double, 2>(), 0.0, a);  // refused by: AccessibleFrom
@@ -160,8 +162,8 @@ void calls() {
   wants_mutable_vector(fixed);                                // refused by: MutableVectorView
   wants_mutable_vector(a);                                    // refused by: MutableVectorView
   wants_matrix(x);                                            // refused by: MatrixView
-  (void)tessera::transposed(x);                               // refused by: MatrixView
-  (void)tessera::adjoint(s);                                  // refused by: MatrixView
+  (void)tessera::transposed(x);                               // refused by: MatricesView
+  (void)tessera::adjoint(s);                                  // refused by: MatricesView
   wants_mutable_matrix(fixed_matrix);                         // refused by: MutableMatrixView
   wants_mutable_matrix(y);                                    // refused by: MutableMatrixView
   wants_scalar(x);                                            // refused by: ScalarView

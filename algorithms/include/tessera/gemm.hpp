@@ -12,6 +12,7 @@
 #include <tessera/core/tuning.hpp>
 #include <tessera/core/views.hpp>
 #include <tessera/gemm/functor_pass.hpp>
+#include <tessera/gemm/join_batch.hpp>
 #include <tessera/gemm/problem.hpp>
 
 namespace tessera {
@@ -32,19 +33,19 @@ struct GemmEntry {
                   GemmWorkspace workspace);
 };
 
-/// Throws unless an epilogue's operands are of these types and extents, and the space reads them.
-void check_gemm_epilogue(const GemmEpilogue& epilogue, index_t m, index_t n, const std::type_info& out,
+/// Throws unless an epilogue's operands are of these types and of C's extents, and the space reads them.
+void check_gemm_epilogue(const GemmEpilogue& epilogue, const Box& c, const std::type_info& out,
                          const std::type_info& accumulator, bool real, bool on_host, const std::source_location& where);
 
-template <class Types, class Space>
-GemmEpilogueRef<Types> gemm_epilogue(const GemmEpilogue& e, const MatrixRef<typename Types::out>& c,
+template <class Types, class Space, int Rank>
+GemmEpilogueRef<Types> gemm_epilogue(const GemmEpilogue& e, const StridedRef<typename Types::out, Rank>& c,
                                      const std::source_location& where) {
   using Out = typename Types::out;
   using Accumulator = typename Types::accumulator;
   GemmEpilogueRef<Types> r;
   if (!e.any()) return r;
-  check_gemm_epilogue(e, c.extents[0], c.extents[1], typeid(Out), typeid(Accumulator),
-                      std::is_floating_point_v<Accumulator>, is_host_space<Space>, where);
+  check_gemm_epilogue(e, box(c), typeid(Out), typeid(Accumulator), std::is_floating_point_v<Accumulator>,
+                      is_host_space<Space>, where);
   r.any = true;
   r.activation = e.activation;
   r.bias_along = e.bias_along;
@@ -64,7 +65,12 @@ GemmEpilogueRef<Types> gemm_epilogue(const GemmEpilogue& e, const MatrixRef<type
     r.residual = {static_cast<const Out*>(e.residual.pointer),
                   {e.residual.extents[0], e.residual.extents[1]},
                   {e.residual.strides[0], e.residual.strides[1]}};
-    require_disjoint("tessera::gemm", "C", c, "the residual", r.residual, where);
+    r.residual_batch = e.residual.batch_stride;
+    const index_t batches = e.residual.batches > 0 ? e.residual.batches : 1;
+    const StridedRef<const Out, 3> all{r.residual.pointer,
+                                       {batches, e.residual.extents[0], e.residual.extents[1]},
+                                       {r.residual_batch, e.residual.strides[0], e.residual.strides[1]}};
+    require_disjoint("tessera::gemm", "C", c, "the residual", all, where);
   }
   return r;
 }
@@ -79,15 +85,26 @@ template <class Types, class Space, class A, class B, class C>
 GemmProblem<Types> gemm_problem(const Space& exec, const A& a, const B& b, const C& c, const GemmEpilogue& epilogue,
                                 Precision precision, const std::source_location& where) {
   GemmProblem<Types> p;
-  p.a = const_ref(a);
-  p.b = const_ref(b);
-  p.c = ref(c);
+  const auto all_a = const_ref(a);
+  const auto all_b = const_ref(b);
+  const auto all_c = ref(c);
+  p.a = first_matrix(all_a);
+  p.b = first_matrix(all_b);
+  p.c = first_matrix(all_c);
   p.precision = precision;
   if constexpr (is_host_space<Space>) p.concurrency = static_cast<int>(exec.concurrency());
-  check_gemm_shapes(box(p.a), box(p.b), box(p.c), where);
-  require_disjoint("tessera::gemm", "C", p.c, "A", p.a, where);
-  require_disjoint("tessera::gemm", "C", p.c, "B", p.b, where);
-  p.epilogue = gemm_epilogue<Types, Space>(epilogue, p.c, where);
+  check_gemm_shapes(box(all_a), box(all_b), box(all_c), where);
+  require_disjoint("tessera::gemm", "C", all_c, "A", all_a, where);
+  require_disjoint("tessera::gemm", "C", all_c, "B", all_b, where);
+  p.epilogue = gemm_epilogue<Types, Space>(epilogue, all_c, where);
+  if constexpr (rank_v<C> == 3) {
+    const auto step = [](const auto& r) { return r.rank == 3 && r.extents[0] > 1 ? r.strides[0] : 0; };
+    p.batches = all_c.extents[0];
+    p.a_batch = step(all_a);
+    p.b_batch = step(all_b);
+    p.c_batch = step(all_c);
+    join_batch(p);
+  }
   return p;
 }
 
@@ -118,12 +135,12 @@ void settle_precision(const Space& exec, GemmProblem<Types>& problem, const Gemm
 [[nodiscard]] double gemm_error_bound(Precision precision, index_t k);
 
 /// What gemm() and plan_gemm() take: C of rank 2 that may be written, A and B of rank 2 and one element type, all in
-/// memory that Space reads. Compiled in: float, double and complex of them; half and bfloat16, into themselves or
-/// into float; int8 into int32; int32; int64.
+/// memory that Space reads; or C of rank 3 and A and B of rank 3 or 2. Compiled in: float, double and complex of them;
+/// half and bfloat16, into themselves or into float; int8 into int32; int32; int64.
 template <class A, class B, class C, class Space>
-concept GemmOperands =
-    ExecutionSpace<Space> && MatrixView<A> && MatrixView<B> && MutableMatrixView<C> && AccessibleFrom<A, Space> &&
-    AccessibleFrom<B, Space> && AccessibleFrom<C, Space> && std::same_as<value_t<A>, value_t<B>>;
+concept GemmOperands = ExecutionSpace<Space> && MatricesView<A> && MatricesView<B> && MutableMatricesView<C> &&
+                       AccessibleFrom<A, Space> && AccessibleFrom<B, Space> && AccessibleFrom<C, Space> &&
+                       std::same_as<value_t<A>, value_t<B>> && rank_v<A> <= rank_v<C> && rank_v<B> <= rank_v<C>;
 
 /// What gemm() applies to each element, in the end: f(value, row, column) with const f, of the accumulator's type.
 template <class F, class Accumulator>
@@ -133,18 +150,23 @@ concept GemmFunctor = std::copy_constructible<F> && requires(const F& f, const A
 
 /// The memory of a bias or a residual for a GemmEpilogue. Holds no reference: the view must live on.
 template <class V>
-  requires(VectorView<V> || MatrixView<V>)
+  requires(VectorView<V> || MatricesView<V>)
 [[nodiscard]] EpilogueOperand operand(const V& view) {
   const auto r = const_ref(view);
   static_assert(!view_traits<V>::conjugates, "a bias or residual is read as it lies");
   EpilogueOperand o;
   o.pointer = r.pointer;
   o.type = &typeid(value_t<V>);
-  for (int d = 0; d < rank_v<V>; ++d) {
-    o.extents[d] = r.extents[d];
-    o.strides[d] = r.strides[d];
+  constexpr int first = rank_v<V> == 3 ? 1 : 0;
+  for (int d = first; d < rank_v<V>; ++d) {
+    o.extents[d - first] = r.extents[d];
+    o.strides[d - first] = r.strides[d];
   }
   if (rank_v<V> == 1) o.extents[1] = 1;
+  if (rank_v<V> == 3) {
+    o.batches = r.extents[0];
+    o.batch_stride = r.extents[0] > 1 ? r.strides[0] : 0;
+  }
   o.host_reads = AccessibleFrom<V, Kokkos::DefaultHostExecutionSpace>;
   o.device_reads = AccessibleFrom<V, Kokkos::DefaultExecutionSpace>;
   return o;
@@ -297,7 +319,7 @@ template <ExecutionSpace Space, class A, class B, class C>
 }
 /// The same for products with a functor of f's type; f is not kept, and run() takes one.
 template <ExecutionSpace Space, class A, class B, class C, GemmFunctor<accumulator_t<value_t<A>>> F>
-  requires(GemmOperands<A, B, C, Space>)
+  requires(GemmOperands<A, B, C, Space> && MatrixView<C>)
 [[nodiscard]] auto plan_gemm(const Space& exec, const A& a, const B& b, const C& c, const F& f,
                              const GemmOptions& options = {},
                              std::source_location where = std::source_location::current()) {
@@ -306,12 +328,16 @@ template <ExecutionSpace Space, class A, class B, class C, GemmFunctor<accumulat
 
 /// C = alpha A B + beta C. Sums are formed in accumulator_t of A's elements.
 /// Where beta is 0, C is overwritten and its old contents are not read; where alpha or K is 0, A and B are not read.
+/// With C of rank 3 it is a batch of products, C(b) = alpha A(b) B(b) + beta C(b): the first index counts them,
+/// whatever the layout. An A or B of rank 2 is shared by all. Layouts that keep each matrix together (LayoutRight) suit
+/// large products, those that keep the batch together (LayoutLeft) many tiny ones.
 /// \param exec     instance that runs it; the call returns at once
 /// \param alpha    host value, or rank-0 view in memory that exec reads, of the accumulator's type
 /// \param a        M x K, any strides; transposed(), conjugated() and adjoint() of a view are views
 /// \param b        K x N, same element type
 /// \param beta     as alpha
-/// \param c        M x N, shares no element with A or B (disjoint parts of one allocation are fine)
+/// \param c        M x N, shares no element with A or B (disjoint parts of one allocation are fine), nor, of a batch,
+///                 one product's with another's
 /// \param options  precision asked for or the error allowed, an epilogue, a path to force
 /// \throws Error   where extents do not fit, C overlaps another operand, a forced path cannot run, or max_error
 ///                 is kept by no precision
@@ -331,7 +357,7 @@ void gemm(const Space& exec, const Alpha& alpha, const A& a, const B& b, const B
 /// kernels that run (tessera/gemm/functor.hpp); a plan's path() and reasons() tell.
 template <ExecutionSpace Space, class A, class B, class C, ScalarFor<accumulator_t<value_t<A>>, Space> Alpha,
           ScalarFor<accumulator_t<value_t<A>>, Space> Beta, GemmFunctor<accumulator_t<value_t<A>>> F>
-  requires(GemmOperands<A, B, C, Space>)
+  requires(GemmOperands<A, B, C, Space> && MatrixView<C>)
 void gemm(const Space& exec, const Alpha& alpha, const A& a, const B& b, const Beta& beta, const C& c, const F& f,
           const GemmOptions& options = {}, std::source_location where = std::source_location::current()) {
   detail::run_gemm<GemmTypes<value_t<A>, value_t<C>>>(exec, alpha, a, b, beta, c, f, options, where);
@@ -348,7 +374,7 @@ void gemm(const Alpha& alpha, const A& a, const B& b, const Beta& beta, const C&
 template <class A, class B, class C, ScalarFor<accumulator_t<value_t<A>>, Kokkos::DefaultExecutionSpace> Alpha,
           ScalarFor<accumulator_t<value_t<A>>, Kokkos::DefaultExecutionSpace> Beta,
           GemmFunctor<accumulator_t<value_t<A>>> F>
-  requires(GemmOperands<A, B, C, Kokkos::DefaultExecutionSpace>)
+  requires(GemmOperands<A, B, C, Kokkos::DefaultExecutionSpace> && MatrixView<C>)
 void gemm(const Alpha& alpha, const A& a, const B& b, const Beta& beta, const C& c, const F& f,
           const GemmOptions& options = {}, std::source_location where = std::source_location::current()) {
   gemm(Kokkos::DefaultExecutionSpace(), alpha, a, b, beta, c, f, options, where);

@@ -170,6 +170,94 @@ void epilogue_case(index_t n) {
   add_case(std::move(c));
 }
 
+/// Checks all elements of five products of a batch as sampled_error() does.
+template <class A, class C>
+double batched_error(const Space& exec, const A& a, const A& b, const C& c) {
+  using T = typename C::value_type;
+  const auto batches = static_cast<index_t>(c.extent(0)), m = static_cast<index_t>(c.extent(1)),
+             n = static_cast<index_t>(c.extent(2)), k = static_cast<index_t>(a.extent(2));
+  const double eps = sizeof(T) == 8 ? 2.3e-16 : 1.2e-7;
+  const double out = sizeof(T) == 2 ? (std::is_same_v<T, half> ? 9.8e-4 : 7.9e-3) : eps;
+  const double root = Kokkos::sqrt(static_cast<double>(k));
+  double worst = 0;
+  Kokkos::parallel_reduce(
+      "tessera::bench::compare", Range<Space>(exec, 0, 5 * m * n),
+      KOKKOS_LAMBDA(index_t at, double& w) {
+        const index_t p = at % 5 * (batches - 1) / 4, i = at / 5 / n, j = at / 5 % n;
+        double sum = 0, size = 0;
+        for (index_t l = 0; l < k; ++l) {
+          const double product = static_cast<double>(a(p, i, l)) * static_cast<double>(b(p, l, j));
+          sum += product;
+          size += Kokkos::fabs(product);
+        }
+        const double e = Kokkos::fabs(static_cast<double>(c(p, i, j)) - sum) /
+                         (4 * root * eps * size + out * Kokkos::fabs(sum) + 1e-30);
+        if (!(e <= w)) w = e == e ? e : 1e300;
+      },
+      Kokkos::Max<double>(worst));
+  return worst;
+}
+
+/// A batch of square products: matrices one behind the other, or interleaved, which no peer takes: there it has the
+/// same work on matrices of its own order.
+template <class T, class Layout>
+void batched_case(index_t batches, index_t n, bool quick) {
+  Case c;
+  const std::string side = std::to_string(n);
+  constexpr bool interleaved = std::is_same_v<Layout, Kokkos::LayoutLeft>;
+  c.name = std::string("gemm batched ") + type_name<T>() + " " + side + "x" + side + "x" + side + " of " +
+           std::to_string(batches) + (interleaved ? " interleaved" : "");
+  c.algorithm = "gemm";
+  const double d = static_cast<double>(n), count = static_cast<double>(batches);
+  c.bytes = sizeof(T) * 3 * d * d * count;
+  c.flops = 2 * d * d * d * count;
+  c.footprint = c.bytes;
+  c.quick = quick;
+  c.prepare = [=](const Space& exec, int sets) {
+    Prepared prepared;
+    for (int s = 0; s < sets; ++s) {
+      const auto a = make_view<T***, Layout>(exec, "a", batches, n, n),
+                 b = make_view<T***, Layout>(exec, "b", batches, n, n),
+                 out = make_view<T***, Layout>(exec, "c", batches, n, n);
+      fill_random(exec, a, 1);
+      fill_random(exec, b, 2);
+      using Sum = accumulator_t<T>;
+      const auto plan = plan_gemm(exec, a, b, out);
+      prepared.path = plan.path();
+      const auto ours = [=] { plan.run(exec, Sum(1), a, b, Sum(0), out); };
+      prepared.contenders.push_back(contenders(
+          ours, peers::gemm_batched<T>(peers::queue_of(exec), batches, n, n, n, a.data(), b.data(), out.data()),
+          std::tuple(a, b, out)));
+      if (s == 0)
+        prepared.worst_error = [=] {
+          Kokkos::deep_copy(exec, out, T(1e4));
+          ours();
+          return batched_error(exec, a, b, out);
+        };
+    }
+    return prepared;
+  };
+  add_case(std::move(c));
+}
+
+/// Tiny products on every space, larger ones of 16-bit floats on devices.
+void batched_cases() {
+  using Kokkos::LayoutLeft, Kokkos::LayoutRight;
+  for (const index_t n : {8, 16, 32}) {
+    batched_case<float, LayoutRight>(100000, n, true);
+    batched_case<double, LayoutRight>(100000, n, true);
+    batched_case<float, LayoutLeft>(100000, n, false);
+    batched_case<double, LayoutLeft>(100000, n, false);
+  }
+  if (is_host_space<Space>) return;
+  batched_case<float, LayoutRight>(100000, 24, false);
+  batched_case<float, LayoutRight>(16384, 64, false);
+  for (const index_t n : {8, 16, 24, 32, 64}) batched_case<bfloat16, LayoutRight>(100000, n, false);
+  batched_case<bfloat16, LayoutRight>(1024, 128, false);
+  batched_case<bfloat16, LayoutRight>(256, 512, true);
+  batched_case<bfloat16, LayoutRight>(32, 1024, false);
+}
+
 /// 300 shapes, their sides from 1 to 8192 with as many in each power of two, every other side odd.
 template <class T>
 void sweep_cases() {
@@ -204,6 +292,7 @@ const Registration registration([] {
     shape_cases<bfloat16>();
     shape_cases<half>();
   }
+  batched_cases();
   if (is_host_space<Space>) {
     for (const index_t n : {512, 1024, 2048}) {
       gemm_case<double>("NN", n, n, n, n != 2048, "portable");

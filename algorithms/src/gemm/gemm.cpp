@@ -88,28 +88,59 @@ Precision precision_within(double max_error, std::pair<double, double> norms, in
 }
 
 void check_gemm_shapes(const Box& a, const Box& b, const Box& c, const std::source_location& where) {
-  const bool inner = a.extents[1] == b.extents[0];
-  if (inner && a.extents[0] == c.extents[0] && b.extents[1] == c.extents[1]) return;
-  throw Error("tessera::gemm", "A is " + extents_text(a) + ", B is " + extents_text(b) + " and C is " + extents_text(c),
-              inner ? "C must have the rows of A and the columns of B" : "A's columns must equal B's rows",
-              "Pass transposed(A), transposed(B) or subviews that fit", where);
+  const auto rows = [](const Box& x) { return x.extents[x.rank - 2]; };
+  const auto columns = [](const Box& x) { return x.extents[x.rank - 1]; };
+  const auto given = [&] {
+    return "A is " + extents_text(a) + ", B is " + extents_text(b) + " and C is " + extents_text(c);
+  };
+  const bool inner = columns(a) == rows(b);
+  if (!inner || rows(a) != rows(c) || columns(b) != columns(c))
+    throw Error(function, given(),
+                inner ? "C must have the rows of A and the columns of B" : "A's columns must equal B's rows",
+                "Pass transposed(A), transposed(B) or subviews that fit", where);
+  if (c.rank == 2) return;
+  for (const Box* x : {&a, &b})
+    require(x->rank == 2 || x->extents[0] == c.extents[0], [&] {
+      return Error(function, given(),
+                   "the first index counts the products of a batch, and C's count must be A's and B's",
+                   "Pass subviews that fit, or a matrix of rank 2 to have all products share it", where);
+    });
+  // the second product's C against the first's, and a step of the first index against one of the others
+  Box first = c;
+  first.extents[0] = 1;
+  Box second = first;
+  second.pointer = static_cast<const char*>(c.pointer) + c.strides[0] * c.element_bytes;
+  bool shares = c.extents[0] > 1 && proved_overlap(first, second, false);
+  for (const int d : {1, 2})
+    if (c.extents[0] > 1 && rows(c) > 0 && columns(c) > 0 && c.extents[d] > 1 && c.strides[0] > 0)
+      shares = shares || (c.strides[d] % c.strides[0] == 0 && c.strides[d] / c.strides[0] < c.extents[0]);
+  require(!shares, [&] {
+    return Error(function,
+                 "C's products share elements: C is " + extents_text(c) + " and its first index steps over " +
+                     std::to_string(c.strides[0]) + (c.strides[0] == 1 ? " element" : " elements"),
+                 "each product of a batch must have elements of its own to write", "Pass a C of greater stride", where);
+  });
 }
 
-void check_gemm_epilogue(const GemmEpilogue& e, index_t m, index_t n, const std::type_info& out,
+void check_gemm_epilogue(const GemmEpilogue& e, const Box& c, const std::type_info& out,
                          const std::type_info& accumulator, bool real, bool on_host,
                          const std::source_location& where) {
+  const index_t m = c.extents[c.rank - 2], n = c.extents[c.rank - 1];
   require(real, [&] {
     return Error(function, "an epilogue was given for complex or integer elements",
                  "epilogues are for C of double, float, half or bfloat16", "Apply it in a kernel of your own", where);
   });
   const auto check = [&](const EpilogueOperand& o, const char* name, index_t rows, index_t columns, bool may_be_wide) {
     if (!o.given()) return;
-    require(o.extents[0] == rows && o.extents[1] == columns, [&] {
-      const std::string given = std::to_string(o.extents[0]), wanted = std::to_string(rows);
+    const bool counted = o.batches != 0 && (c.rank == 2 || o.batches != c.extents[0]);
+    require(!counted && o.extents[0] == rows && o.extents[1] == columns, [&] {
+      const std::string given =
+                            (o.batches != 0 ? std::to_string(o.batches) + " x " : "") + std::to_string(o.extents[0]),
+                        wanted = std::to_string(rows);
       return Error(function,
                    std::string(name) + " has " +
                        (may_be_wide ? given + " elements" : given + " x " + std::to_string(o.extents[1])),
-                   "C is " + std::to_string(m) + " x " + std::to_string(n) + ", which wants " +
+                   "C is " + extents_text(c) + ", which wants " +
                        (may_be_wide ? wanted : wanted + " x " + std::to_string(columns)),
                    may_be_wide ? "Pass a subview, or name bias_along" : "Pass a residual of C's extents", where);
     });
@@ -140,14 +171,19 @@ void check_gemm_operands(const GemmSignature& planned, const GemmSignature& give
                 "Make another plan, or call gemm()", where);
   };
   const auto text = [](const GemmSignature& s) {
-    return std::to_string(s.m) + " x " + std::to_string(s.n) + " x " + std::to_string(s.k);
+    return std::to_string(s.m) + " x " + std::to_string(s.n) + " x " + std::to_string(s.k) +
+           (s.batches != 1 ? ", " + std::to_string(s.batches) + " of them," : "");
   };
-  if (planned.m != given.m || planned.n != given.n || planned.k != given.k)
+  if (planned.m != given.m || planned.n != given.n || planned.k != given.k || planned.batches != given.batches)
     refuse("M x N x K is " + text(given) + " and was planned as " + text(planned));
   for (int i = 0; i < 6; ++i)
     if (planned.strides[i] != given.strides[i])
       refuse("stride " + std::to_string(i % 2) + " of " + "AABBCC"[i] + " is " + std::to_string(given.strides[i]) +
              " and was planned as " + std::to_string(planned.strides[i]));
+  for (int i = 0; i < 3; ++i)
+    if (planned.batch_strides[i] != given.batch_strides[i])
+      refuse("the stride of " + std::string(1, "ABC"[i]) + "'s batch is " + std::to_string(given.batch_strides[i]) +
+             " and was planned as " + std::to_string(planned.batch_strides[i]));
   for (int i = 0; i < 3; ++i) {
     const auto of = [&](const GemmSignature& s) { return s.alignments >> (8 * i) & 0xff; };
     if (of(given) < of(planned))

@@ -16,8 +16,10 @@
 #include <tessera/gemm.hpp>
 #include <tessera/gemm/direct.hpp>
 #include <tessera/gemm/epilogue.hpp>
+#include <tessera/gemm/interleaved.hpp>
 #include <tessera/gemm/kernel.hpp>
 #include <tessera/gemm/tune.hpp>
+#include <tessera/gemm/several.hpp>
 
 namespace tessera::detail {
 
@@ -33,11 +35,13 @@ GemmTask<Types> gemm_task(const GemmProblem<Types>& p) {
   t.m = c.extents[0];
   t.n = c.extents[1];
   t.k = p.k();
-  t.a = {a.pointer, step(a, 0), step(a, 1), a.conj};
-  t.b = {b.pointer, step(b, 1), step(b, 0), b.conj};
+  t.a = {a.pointer, step(a, 0), step(a, 1), a.conj, swapped ? p.b_batch : p.a_batch};
+  t.b = {b.pointer, step(b, 1), step(b, 0), b.conj, swapped ? p.a_batch : p.b_batch};
   t.c = c.pointer;
   t.row_stride = step(c, 0);
   t.column_stride = step(c, 1);
+  t.batches = p.batches;
+  t.c_batch = p.c_batch;
   t.alpha = p.alpha;
   t.beta = p.beta;
   return t;
@@ -75,6 +79,13 @@ void choose_host_blocks(GemmTask<Types>& t, index_t threads) {
   }
 }
 
+/// Threads of a host that share each product: one where there are products for all.
+template <class Space>
+index_t threads_of_product(const Space& exec, index_t batches) {
+  const auto threads = static_cast<index_t>(exec.concurrency());
+  return batches >= 4 * threads ? 1 : threads;
+}
+
 /// How an operand can be loaded by many threads; `wide` asks whether whole chunks can be.
 template <class Config, int Lines, int Width, class In>
 GemmAccess gemm_access(const GemmOperand<In>& x, index_t all_lines, index_t all_depth, bool& wide) {
@@ -83,7 +94,7 @@ GemmAccess gemm_access(const GemmOperand<In>& x, index_t all_lines, index_t all_
   const bool lines = x.line_stride == 1 || (x.depth_stride != 1 && x.line_stride <= x.depth_stride);
   const int chunk = lines ? Loader::chunk : DepthLoader::chunk;
   const index_t inner = lines ? x.line_stride : x.depth_stride, outer = lines ? x.depth_stride : x.line_stride;
-  wide = (inner == 1 || (lines ? all_lines : all_depth) <= 1) && outer % chunk == 0 &&
+  wide = (inner == 1 || (lines ? all_lines : all_depth) <= 1) && outer % chunk == 0 && x.batch_stride % chunk == 0 &&
          reinterpret_cast<std::uintptr_t>(x.pointer) % (chunk * sizeof(In)) == 0;
   return lines ? GemmAccess::lines_wide : GemmAccess::depth_wide;
 }
@@ -100,8 +111,9 @@ struct GemmLaunch {
   static void start(const Space& exec, const GemmTask<Types>& task) {
     using Kernel = GemmKernel<Types, Space, Config, A, B>;
     // larger leagues than any device holds at once gain nothing: teams loop
-    constexpr index_t largest = index_t{1} << 30;
-    const index_t blocks = task.blocks_m() * task.blocks_n();
+    index_t largest = index_t{1} << 30;
+    if constexpr (!Config::resident) largest = 64 * static_cast<index_t>(exec.concurrency());
+    const index_t blocks = task.blocks_m() * task.blocks_n() * task.batches;
     typename Kernel::Policy policy(exec, static_cast<int>(blocks < largest ? blocks : largest), Config::threads);
     policy.set_scratch_size(Config::scratch_level, Kokkos::PerTeam(static_cast<int>(Kernel::scratch_bytes(task))));
     Kokkos::parallel_for("tessera::gemm::blocks", policy, Kernel{task});
@@ -115,15 +127,22 @@ void GemmLaunch<Types, Space, Block>::run(const Space& exec, GemmTask<Types> tas
   using enum GemmAccess;
   if constexpr (!Config::resident) {
     using Direct = GemmDirect<Types, Space, Config>;
-    if constexpr (Direct::possible)
+    using Interleaved = GemmInterleaved<Types, Space, Config>;
+    if constexpr (Direct::possible) {
+      if (Interleaved::suits(task)) return Interleaved::launch(exec, task);
       if (Direct::suits(task)) return Direct::launch(exec, task);
+    }
     task.wide_c = task.column_stride == 1;
-    choose_host_blocks<Config>(task, static_cast<index_t>(exec.concurrency()));
+    choose_host_blocks<Config>(task, threads_of_product(exec, task.batches));
     start<lines_single, lines_single>(exec, task);  // packing looks at strides itself
   } else {
     task.block_m = Config::tile_m;
     task.block_n = Config::tile_n;
+    using Several = GemmSeveral<Types, Space, Config>;
+    if constexpr (Block == GemmBlock::small)
+      if (Several::suits(task)) return Several::launch(exec, task);
     task.wide_c = task.column_stride == 1 && task.row_stride % Config::lanes == 0 &&
+                  task.c_batch % Config::lanes == 0 &&
                   reinterpret_cast<std::uintptr_t>(task.c) % (Config::lanes * sizeof(Out)) == 0;
     bool wide_a = false, wide_b = false;
     const bool lines_a =
@@ -161,9 +180,11 @@ struct GemmPortable {
     using Config = GemmConfig<Types, machine<Space>>;
     if constexpr (!Config::resident) return GemmBlock::large;
     const auto task = gemm_task(p);
-    const index_t blocks =
-        ((task.m + Config::tile_m - 1) / Config::tile_m) * ((task.n + Config::tile_n - 1) / Config::tile_n);
-    return blocks < device.units ? GemmBlock::small : GemmBlock::large;
+    const auto blocks = [](index_t n, int tile) { return (n + tile - 1) / tile; };
+    const bool few = blocks(task.m, Config::tile_m) * blocks(task.n, Config::tile_n) * p.batches < device.units;
+    // small products in large blocks would leave most of them empty
+    const bool empty = p.batches > 1 && (2 * task.m <= Config::tile_m || 2 * task.n <= Config::tile_n);
+    return few || empty ? GemmBlock::small : GemmBlock::large;
   }
 
   template <class Types>
@@ -173,8 +194,13 @@ struct GemmPortable {
     };
     using Large = GemmConfig<Types, machine<Space>>;
     using Small = GemmConfig<Types, machine<Space>, GemmBlock::small>;
-    if constexpr (!Large::resident) return text(Large::mr, Large::nr, Large::bk);
-    if (block_for(p, device) == GemmBlock::small) return text(Small::tile_m, Small::tile_n, Small::bk);
+    if constexpr (!Large::resident) {
+      return text(Large::mr, Large::nr, Large::bk);
+    } else if (block_for(p, device) == GemmBlock::small) {
+      using Several = GemmSeveral<Types, Space, Small>;
+      if (const auto task = gemm_task(p); Several::suits(task)) return Several::text(task, device.units);
+      return text(Small::tile_m, Small::tile_n, Small::bk);
+    }
     return text(Large::tile_m, Large::tile_n, Large::bk);
   }
 
@@ -221,24 +247,26 @@ const Selection& GemmEntry<Types, Space>::select(const Space& exec, const GemmPr
                                        gemm_provider_list<Space>{}, where);
 }
 
-/// The sum of the squares of each of `lines` lines of `depth` elements; the largest.
+/// The sum of the squares of each of `lines` lines of `depth` elements of each of `batches` matrices; the largest.
 template <class T, class Space>
-double largest_square(const Space& exec, const T* x, index_t lines, index_t line_stride, index_t depth,
-                      index_t depth_stride) {
+double largest_square(const Space& exec, const T* x, index_t batches, index_t batch_stride, index_t lines,
+                      index_t line_stride, index_t depth, index_t depth_stride) {
   double largest = 0;
   const Kokkos::Max<double> most(largest);
   // a NaN must not be lost by the reduction
   const auto keep = KOKKOS_LAMBDA(double& m, double square) {
     if (!(square <= m)) m = square == square ? square : Kokkos::Experimental::infinity_v<double>;
   };
-  if (lines == 0 || depth == 0) return 0;
+  if (batches == 0 || lines == 0 || depth == 0) return 0;
+  const auto line_at = KOKKOS_LAMBDA(index_t i) { return x + i / lines * batch_stride + i % lines * line_stride; };
   if (line_stride <= depth_stride || depth < 32) {
     Kokkos::parallel_reduce(
-        "tessera::gemm::norms", Range<Space>(exec, 0, lines),
+        "tessera::gemm::norms", Range<Space>(exec, 0, batches * lines),
         KOKKOS_LAMBDA(index_t i, double& m) {
+          const T* const line = line_at(i);
           double square = 0;
           for (index_t l = 0; l < depth; ++l) {
-            const auto v = static_cast<double>(x[i * line_stride + l * depth_stride]);
+            const auto v = static_cast<double>(line[l * depth_stride]);
             square += v * v;
           }
           keep(m, square);
@@ -247,9 +275,9 @@ double largest_square(const Space& exec, const T* x, index_t lines, index_t line
   } else {
     using Member = typename Teams<Space>::member_type;
     Kokkos::parallel_reduce(
-        "tessera::gemm::norms", Teams<Space>(exec, lines, Kokkos::AUTO),
+        "tessera::gemm::norms", Teams<Space>(exec, batches * lines, Kokkos::AUTO),
         KOKKOS_LAMBDA(const Member& team, double& m) {
-          const T* const line = x + team.league_rank() * line_stride;
+          const T* const line = line_at(team.league_rank());
           double square = 0;
           Kokkos::parallel_reduce(
               Kokkos::TeamThreadRange(team, depth),
@@ -270,8 +298,11 @@ std::pair<double, double> GemmEntry<Types, Space>::largest_norms(const Space& ex
   if constexpr (std::is_same_v<typename Types::in, float>) {
     const Region region("tessera::gemm::norms");
     const auto lock = lock_instance(exec);
-    return {std::sqrt(largest_square(exec, p.a.pointer, p.m(), p.a.strides[0], p.k(), p.a.strides[1])),
-            std::sqrt(largest_square(exec, p.b.pointer, p.n(), p.b.strides[1], p.k(), p.b.strides[0]))};
+    const auto of = [&](const auto& x, index_t batch, int line) {
+      return std::sqrt(largest_square(exec, x.pointer, batch == 0 && p.batches > 0 ? 1 : p.batches, batch,
+                                      x.extents[line], x.strides[line], p.k(), x.strides[1 - line]));
+    };
+    return {of(p.a, p.a_batch, 0), of(p.b, p.b_batch, 1)};
   } else {
     return {};
   }
@@ -306,7 +337,7 @@ template <class Types, class Space>
 void GemmEntry<Types, Space>::run(const Space& exec, const GemmProblem<Types>& problem, const Selection& selection,
                                   GemmWorkspace workspace) {
   const Region region(selection.region);
-  if (problem.c.size() == 0) return;
+  if (problem.c.size() == 0 || problem.batches == 0) return;
   const auto p = asked_for(problem, {selection.by_name, selection.configuration});
   with_provider<Types, Space>(selection.provider, gemm_provider_list<Space>{},
                               [&]<class Provider>() { Provider::run(exec, p, workspace); });

@@ -25,6 +25,7 @@ struct GemmEpiloguePass {
   MatrixRef<Out> c;
   GemmEpilogueRef<Types> epilogue;
   index_t runs;  // in a row
+  index_t batches, c_batch;
 
   TESSERA_FUNCTION static Accumulator activated(Accumulator x) {
     using A = Accumulator;
@@ -42,7 +43,7 @@ struct GemmEpiloguePass {
 
   TESSERA_FUNCTION void operator()(index_t item) const {
     index_t i, first;
-    if (static_cast<std::uint64_t>(c.extents[0] * runs) <= 0xffffffffu) {
+    if (static_cast<std::uint64_t>(batches * c.extents[0] * runs) <= 0xffffffffu) {
       const auto narrow = static_cast<std::uint32_t>(item), width = static_cast<std::uint32_t>(runs);
       i = narrow / width;
       first = index_t{narrow % width} * run;
@@ -50,22 +51,25 @@ struct GemmEpiloguePass {
       i = item / runs;
       first = item % runs * run;
     }
+    const index_t batch = batches > 1 ? i / c.extents[0] : 0;
+    i -= batch * c.extents[0];
     const index_t end = first + run < c.extents[1] ? first + run : c.extents[1];
     const GemmEpilogueRef<Types>& e = epilogue;
     for (index_t j = first; j < end; ++j) {
-      Out& element = c(i, j);
+      Out& element = c.pointer[batch * c_batch + c.offset(i, j)];
       auto x = Accumulator(element);
       const index_t at = (e.bias_along == BiasAlong::rows ? i : j) * e.bias_stride;
       if (e.bias != nullptr) x += Accumulator(e.bias[at]);
       if (e.wide_bias != nullptr) x += e.wide_bias[at];
       x = activated(x) * e.scale;
-      if (e.residual.pointer != nullptr) x += Accumulator(e.residual(i, j));
+      if (e.residual.pointer != nullptr)
+        x += Accumulator(e.residual.pointer[batch * e.residual_batch + e.residual.offset(i, j)]);
       element = Out(x);
     }
   }
 
   static void launch(const Space& exec, const GemmProblem<Types>& p) {
-    GemmEpiloguePass pass{p.c, p.epilogue, 0};
+    GemmEpiloguePass pass{p.c, p.epilogue, 0, p.batches, p.c_batch};
     const auto distance = [](index_t s) { return s < 0 ? -s : s; };
     if (p.c.extents[0] > 1 && (p.c.extents[1] <= 1 || distance(p.c.strides[0]) < distance(p.c.strides[1]))) {
       pass.c = transpose_ref(pass.c);
@@ -73,7 +77,8 @@ struct GemmEpiloguePass {
       pass.epilogue.bias_along = p.epilogue.bias_along == BiasAlong::rows ? BiasAlong::columns : BiasAlong::rows;
     }
     pass.runs = (pass.c.extents[1] + run - 1) / run;
-    Kokkos::parallel_for("tessera::gemm::epilogue", Range<Space>(exec, 0, pass.c.extents[0] * pass.runs), pass);
+    Kokkos::parallel_for("tessera::gemm::epilogue", Range<Space>(exec, 0, p.batches * pass.c.extents[0] * pass.runs),
+                         pass);
   }
 };
 

@@ -22,6 +22,7 @@ struct GemmTask {
   GemmOperand<In> b;  ///< lines are columns
   Out* c = nullptr;
   index_t row_stride = 0, column_stride = 0;
+  index_t batches = 1, c_batch = 0;
   ScalarRef<Accumulator> alpha, beta;
   index_t block_m = 0, block_n = 0;  ///< of C, for a team; hosts only
   bool wide_c = false;               ///< whole vectors of C may be loaded and stored
@@ -72,13 +73,16 @@ struct GemmKernel {
   }
 
   TESSERA_FUNCTION void operator()(const Team& team) const {
+    Real* const scratch = scratch_of(team);
     const index_t blocks_m = task.blocks_m(), blocks_n = task.blocks_n(), blocks = blocks_m * blocks_n;
-    for (index_t block = team.league_rank(); block < blocks; block += team.league_size()) {
+    for (index_t at = team.league_rank(); at < blocks * task.batches; at += team.league_size()) {
+      const index_t batch = task.batches > 1 ? at / blocks : 0, block = at - batch * blocks;
       // Teams that run at the same time share rows of A and columns of B: down eight blocks, then to the right.
       constexpr index_t together = 8;
       const index_t stripe = block / (together * blocks_n), within = block % (together * blocks_n);
       const index_t height = blocks_m - stripe * together < together ? blocks_m - stripe * together : together;
-      compute(team, (stripe * together + within % height) * task.block_m, within / height * task.block_n);
+      compute(team, scratch, batch, (stripe * together + within % height) * task.block_m,
+              within / height * task.block_n);
       if constexpr (resident) team.team_barrier();
     }
   }
@@ -86,9 +90,24 @@ struct GemmKernel {
  private:
   static constexpr index_t alignment = 64;
 
-  TESSERA_INLINE_FUNCTION void compute(const Team& team, index_t first_row, index_t first_column) const {
+  /// Once for a team, since each get_shmem() gives what lies behind the last.
+  TESSERA_INLINE_FUNCTION Real* scratch_of(const Team& team) const {
+    if constexpr (resident) {
+      constexpr int panels = Config::bk * planes * (Config::width_a + Config::width_b);
+      // get_shmem_aligned() hides from the compiler which memory this is, and costs it the loads made for scratch
+      char* const raw =
+          static_cast<char*>(team.team_scratch(0).get_shmem(sizeof(Real) * Config::stages * panels + alignment));
+      if (raw == nullptr) __builtin_unreachable();
+      return reinterpret_cast<Real*>(raw + (-reinterpret_cast<std::uintptr_t>(raw) & (alignment - 1)));
+    } else {
+      return static_cast<Real*>(team.team_scratch(1).get_shmem_aligned(scratch_bytes(task) - alignment, alignment));
+    }
+  }
+
+  TESSERA_INLINE_FUNCTION void compute(const Team& team, Real* scratch, index_t batch, index_t first_row,
+                                       index_t first_column) const {
     const index_t rows_left = task.m - first_row, columns_left = task.n - first_column;
-    GemmPart<Out> part{task.c + first_row * task.row_stride + first_column * task.column_stride,
+    GemmPart<Out> part{task.c + batch * task.c_batch + first_row * task.row_stride + first_column * task.column_stride,
                        rows_left < task.block_m ? rows_left : task.block_m,
                        columns_left < task.block_n ? columns_left : task.block_n};
     const Accumulator alpha = task.alpha.get(), beta = task.beta.get();
@@ -97,21 +116,16 @@ struct GemmKernel {
       return;
     }
     if constexpr (resident)
-      compute_resident(team, part, first_row, first_column, alpha, beta);
+      compute_resident(team, scratch, part, batch, first_row, first_column, alpha, beta);
     else
-      compute_blocked(team, part, first_row, first_column, alpha, beta);
+      compute_blocked(scratch, part, batch, first_row, first_column, alpha, beta);
   }
 
   /// One micro-tile a thread, sums in registers along K; the next panel travels while this one is multiplied.
-  TESSERA_INLINE_FUNCTION void compute_resident(const Team& team, const GemmPart<Out>& part, index_t first_row,
-                                                index_t first_column, const Accumulator& alpha,
-                                                const Accumulator& beta) const {
+  TESSERA_INLINE_FUNCTION void compute_resident(const Team& team, Real* scratch, const GemmPart<Out>& part,
+                                                index_t batch, index_t first_row, index_t first_column,
+                                                const Accumulator& alpha, const Accumulator& beta) const {
     constexpr int size_a = Config::bk * planes * Config::width_a, size_b = Config::bk * planes * Config::width_b;
-    // get_shmem_aligned() hides from the compiler which memory this is, and costs it the loads made for scratch
-    char* const raw = static_cast<char*>(
-        team.team_scratch(0).get_shmem(sizeof(Real) * Config::stages * (size_a + size_b) + alignment));
-    if (raw == nullptr) __builtin_unreachable();
-    Real* const scratch = reinterpret_cast<Real*>(raw + (-reinterpret_cast<std::uintptr_t>(raw) & (alignment - 1)));
     const int thread = team.team_rank();
     const int warp = thread / (Config::warp_m * Config::warp_n), lane = thread % (Config::warp_m * Config::warp_n);
     constexpr int warps_n = Config::threads_n / Config::warp_n;
@@ -120,8 +134,8 @@ struct GemmKernel {
 
     GemmLoader<Config, Config::tile_m, Config::width_a, AccessA> a;
     GemmLoader<Config, Config::tile_n, Config::width_b, AccessB> b;
-    a.aim(task.a, first_row, thread);
-    b.aim(task.b, first_column, thread);
+    a.aim(task.a, batch, first_row, thread);
+    b.aim(task.b, batch, first_column, thread);
     const int rows = static_cast<int>(part.rows), columns = static_cast<int>(part.columns);
     const auto fetch = [&](index_t left) {
       const int depth = left < Config::bk ? static_cast<int>(left) : Config::bk;
@@ -152,18 +166,17 @@ struct GemmKernel {
   }
 
   /// A team of one: micro-tiles in turn, each from zero through one long panel into C.
-  TESSERA_INLINE_FUNCTION void compute_blocked(const Team& team, const GemmPart<Out>& part, index_t first_row,
-                                               index_t first_column, const Accumulator& alpha,
+  TESSERA_INLINE_FUNCTION void compute_blocked(Real* scratch, const GemmPart<Out>& part, index_t batch,
+                                               index_t first_row, index_t first_column, const Accumulator& alpha,
                                                const Accumulator& beta) const {
     using PackA = GemmPacker<Config, Config::width_a>;
     using PackB = GemmPacker<Config, Config::width_b>;
-    Real* const packed_b =
-        static_cast<Real*>(team.team_scratch(1).get_shmem_aligned(scratch_bytes(task) - alignment, alignment));
+    Real* const packed_b = scratch;
     Real* const packed_a = packed_b + scratch_b(task);
     Real* const waiting = packed_a + scratch_a();
     GemmOperand<In> a = task.a, b = task.b;
-    a.pointer += first_row * a.line_stride;
-    b.pointer += first_column * b.line_stride;
+    a.pointer += batch * a.batch_stride + first_row * a.line_stride;
+    b.pointer += batch * b.batch_stride + first_column * b.line_stride;
     const Accumulator one(1);
     for (index_t done = 0; done < task.k; done += Config::bk) {
       const int depth = task.k - done < Config::bk ? static_cast<int>(task.k - done) : Config::bk;

@@ -17,6 +17,7 @@ struct GemmOperand {
   index_t line_stride = 0;
   index_t depth_stride = 0;
   bool conj = false;
+  index_t batch_stride = 0;
 };
 
 /// In which direction consecutive threads load, and whether each loads several elements at once.
@@ -133,8 +134,9 @@ struct GemmLoader {
     return (n / (abreast * Lines) * abreast + n % abreast) * chunk;
   }
 
-  TESSERA_INLINE_FUNCTION void aim(const GemmOperand<In>& from, index_t first_line, int thread) {
-    at = from.pointer + (first_line + line_of(0, thread)) * from.line_stride + depth_of(0, thread) * from.depth_stride;
+  TESSERA_INLINE_FUNCTION void aim(const GemmOperand<In>& from, index_t batch, index_t first_line, int thread) {
+    at = from.pointer + batch * from.batch_stride + (first_line + line_of(0, thread)) * from.line_stride +
+         depth_of(0, thread) * from.depth_stride;
   }
 
   /// \param lines  that exist from the block's first on, at most Lines; depth: that is left, at most bk

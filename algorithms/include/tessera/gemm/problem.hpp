@@ -45,6 +45,7 @@ struct EpilogueOperand {
   const std::type_info* type = nullptr;  ///< of its elements; null: there is no operand
   index_t extents[2] = {};
   index_t strides[2] = {};
+  index_t batches = 0, batch_stride = 0;          ///< 0: no index counts batches, all share it
   bool host_reads = false, device_reads = false;  ///< kernels of the space
 
   [[nodiscard]] bool given() const { return type != nullptr; }
@@ -52,15 +53,16 @@ struct EpilogueOperand {
 
 /// What happens to the elements of a product before they are rounded to C's type:
 ///   C = scale f(alpha A B + beta C + bias) + residual
-/// for real floating-point C. Bias and residual are C's element type or the accumulator's (bias), and C's (residual);
-/// they share no element with C and live until the work is done, of a plan as long as it is run. Paths that do not form
-/// it with the product are followed by a second pass over C; path() tells. Then C's type rounds once more.
+/// for real floating-point C. All products of a batch share the bias; a residual of rank 2 is shared too. Bias and
+/// residual are C's element type or the accumulator's (bias), and C's (residual); they share no element with C and live
+/// until the work is done, of a plan as long as it is run. Paths that do not form it with the product are followed by a
+/// second pass over C; path() tells. Then C's type rounds once more.
 struct GemmEpilogue {
   Activation activation = Activation::none;
   BiasAlong bias_along = BiasAlong::columns;
   double scale = 1;
   EpilogueOperand bias{};      ///< rank 1, as many elements as C has rows or columns
-  EpilogueOperand residual{};  ///< of C's extents, any strides
+  EpilogueOperand residual{};  ///< of C's extents or, for a batch, of one C's; any strides
 
   [[nodiscard]] bool any() const {
     return activation != Activation::none || scale != 1 || bias.given() || residual.given();
@@ -113,6 +115,7 @@ struct GemmEpilogueRef {
   const Accumulator* wide_bias = nullptr;  ///< of the accumulator's type
   index_t bias_stride = 0;
   MatrixRef<const Out> residual;  ///< its pointer is null where there is none
+  index_t residual_batch = 0;     ///< from one product's residual to the next's
   bool any = false;
 };
 
@@ -127,7 +130,8 @@ struct GemmFunctorRef {
   [[nodiscard]] bool given() const { return pointer != nullptr; }
 };
 
-/// C = alpha A B + beta C. A is M x K, B is K x N, C is M x N; transposes are strides, conjugation is a flag.
+/// C = alpha A B + beta C. A is M x K, B is K x N, C is M x N; transposes are strides, conjugation is a flag. Of a
+/// batch the references are those of its first product.
 template <class Types>
 struct GemmProblem {
   using types = Types;
@@ -140,6 +144,8 @@ struct GemmProblem {
   MatrixRef<const In> b;
   ScalarRef<Accumulator> beta;
   MatrixRef<Out> c;
+  index_t batches = 1;
+  index_t a_batch = 0, b_batch = 0, c_batch = 0;  ///< from one product's operand to the next's; 0: one for all
   GemmEpilogueRef<Types> epilogue;
   GemmFunctorRef functor;  ///< comes after the epilogue
   Precision precision = Precision::full;
@@ -155,8 +161,9 @@ struct GemmProblem {
 
 /// All of a problem that a choice of path may depend on, as plain words.
 struct GemmSignature {
-  index_t m = 0, n = 0, k = 0;
-  index_t strides[6] = {};       ///< of A, B and C; 0 where the extent is at most 1
+  index_t m = 0, n = 0, k = 0, batches = 1;
+  index_t strides[6] = {};  ///< of A, B and C; 0 where the extent is at most 1
+  index_t batch_strides[3] = {};
   std::uint64_t alignments = 0;  ///< log2 of the operands' alignment in bytes, at most 4; a byte each
   std::uint64_t flags =
       0;  ///< conjugation of A and B, scalars on the host, planned, precision, epilogue, functor, threads
@@ -164,6 +171,12 @@ struct GemmSignature {
 
   bool operator==(const GemmSignature&) const = default;
 };
+
+/// No where there is more than one product.
+template <class Types>
+[[nodiscard]] constexpr const char* batch_refusal(const GemmProblem<Types>& p) {
+  return p.batches == 1 ? nullptr : "the kernels form one product and this is a batch of them";
+}
 
 template <class Types>
 [[nodiscard]] GemmSignature signature_of(const GemmProblem<Types>& p) {
@@ -177,6 +190,10 @@ template <class Types>
     s.strides[2 + d] = stride(p.b, d);
     s.strides[4 + d] = stride(p.c, d);
   }
+  s.batches = p.batches;
+  s.batch_strides[0] = p.a_batch;
+  s.batch_strides[1] = p.b_batch;
+  s.batch_strides[2] = p.c_batch;
   // 16 bytes are the widest access of any path; more would only tell two good addresses apart
   const auto alignment = [](const void* pointer) -> std::uint64_t {
     const auto bits = reinterpret_cast<std::uintptr_t>(pointer);

@@ -16,12 +16,14 @@
 
 namespace tessera::detail {
 
-/// A C of the problem's strides and alignment in memory of its own, so that the user's stays as it is.
+/// A C of the problem's strides and alignment in memory of its own, so that the user's stays as it is; of a batch all.
 template <class Types, class Space>
 class GemmStandIn {
  public:
-  GemmStandIn(const Space& exec, const MatrixRef<typename Types::out>& c) {
+  GemmStandIn(const Space& exec, const GemmProblem<Types>& problem) {
+    const MatrixRef<typename Types::out>& c = problem.c;
     index_t first = 0, last = 0;  // elements that C reaches, from its pointer
+    (problem.c_batch < 0 ? first : last) += (problem.batches - 1) * problem.c_batch;
     for (int d = 0; d < 2; ++d) {
       const index_t step = (c.extents[d] - 1) * c.strides[d];
       (step < 0 ? first : last) += step;
@@ -67,8 +69,8 @@ double seconds_of(const Space& exec, double best, const Run& run) {
 template <class Types, class Space, class... Providers>
 void tune_gemm(const Space& exec, GemmProblem<Types> problem, const DeviceInfo& device, std::string_view types,
                std::string_view signature, const std::tuple<Providers...>& providers) {
-  if (problem.c.size() == 0) return;
-  const GemmStandIn<Types, Space> stand_in(exec, problem.c);
+  if (problem.c.size() == 0 || problem.batches == 0) return;
+  const GemmStandIn<Types, Space> stand_in(exec, problem);
   problem.c = stand_in.c();
   problem.alpha = {};
   problem.alpha.value = typename Types::accumulator(1);

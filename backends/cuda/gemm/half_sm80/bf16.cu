@@ -3,9 +3,9 @@
 
 namespace tessera::cuda::sm80 {
 
-const char* launch_bf16(const Arguments& arguments, bool a_m_major, bool b_n_major, unsigned blocks, bool for_hopper,
-                        void* stream) {
-  return launch_kernel<__nv_bfloat16>(arguments, a_m_major, b_n_major, blocks, for_hopper, stream);
+const char* launch_bf16(const Arguments& arguments, bool a_m_major, bool b_n_major, unsigned blocks, unsigned batches,
+                        bool for_hopper, void* stream) {
+  return launch_kernel<__nv_bfloat16>(arguments, a_m_major, b_n_major, blocks, batches, for_hopper, stream);
 }
 
 }  // namespace tessera::cuda::sm80

@@ -11,7 +11,12 @@
 namespace tessera::cuda::sm80 {
 
 using sm90a::Element;
-using sm90a::HalfGemm;
+
+/// A product, or a batch of them whose first it is.
+struct HalfGemm : sm90a::HalfGemm {
+  std::int64_t batches = 1;
+  std::int64_t a_batch = 0, b_batch = 0, d_batch = 0;  ///< from one product's operand to the next's; 0: one for all
+};
 
 /// Tiles of D are 64 x 64.
 inline constexpr int tile_m = 64, tile_n = 64, tile_k = 64;

@@ -20,6 +20,7 @@ struct Arguments {
   const void *a, *b;
   void* d;
   std::int64_t m, n, k, lda, ldb, ldd;
+  std::int64_t a_batch, b_batch, d_batch;  ///< from the operand of one y of the grid to the next's
   float alpha, beta;
   const float *alpha_pointer, *beta_pointer;
   int tiles_n, splits;
@@ -216,8 +217,11 @@ __global__ void __launch_bounds__(threads) gemm_half_sm80(const Arguments g) {
   const int last = static_cast<int>(std::int64_t{steps} * (split + 1) / g.splits);
 
   Piece<whole> piece_a, piece_b;
-  const Lines lines_a{static_cast<const std::uint16_t*>(g.a), g.lda, a_m_major ? g.k : g.m, a_m_major ? g.m : g.k};
-  const Lines lines_b{static_cast<const std::uint16_t*>(g.b), g.ldb, b_n_major ? g.k : g.n, b_n_major ? g.n : g.k};
+  const std::int64_t batch = blockIdx.y;
+  const Lines lines_a{static_cast<const std::uint16_t*>(g.a) + batch * g.a_batch, g.lda, a_m_major ? g.k : g.m,
+                      a_m_major ? g.m : g.k};
+  const Lines lines_b{static_cast<const std::uint16_t*>(g.b) + batch * g.b_batch, g.ldb, b_n_major ? g.k : g.n,
+                      b_n_major ? g.n : g.k};
   const auto load = [&](int step) {
     const std::int64_t depth = std::int64_t{step} * 64;
     piece_a.load(lines_a, a_m_major ? depth : row, a_m_major ? row : depth, t);
@@ -273,13 +277,14 @@ __global__ void __launch_bounds__(threads) gemm_half_sm80(const Arguments g) {
         const int r = warp_row + 16 * i + lane / 4 + 8 * h, c = warp_column + 8 * j + lane % 4 * 2;
         *reinterpret_cast<float2*>(all + r * columns + c) = make_float2(sums[i][j][2 * h], sums[i][j][2 * h + 1]);
       }
+  const std::int64_t in_batch = std::int64_t{blockIdx.y} * g.d_batch;
   const auto put = [&](int e, float sum) {
     const std::int64_t i = row + e / 64, j = column + e % 64;
     if (i >= g.m || j >= g.n) return;
     if (g.d_is_fp32)
-      finish<float>(g, i, j, alpha, beta, sum);
+      finish<float>(g, i, in_batch + j, alpha, beta, sum);
     else
-      finish<In>(g, i, j, alpha, beta, sum);
+      finish<In>(g, i, in_batch + j, alpha, beta, sum);
   };
 #if __CUDA_ARCH__ >= 900
   if (g.splits > 1) {

@@ -7,28 +7,28 @@
 namespace tessera::cuda::sm80 {
 
 /// One for each type of A and B, in a source of its own.
-const char* launch_bf16(const Arguments& arguments, bool a_m_major, bool b_n_major, unsigned blocks, bool for_hopper,
-                        void* stream);
-const char* launch_fp16(const Arguments& arguments, bool a_m_major, bool b_n_major, unsigned blocks, bool for_hopper,
-                        void* stream);
+const char* launch_bf16(const Arguments& arguments, bool a_m_major, bool b_n_major, unsigned blocks, unsigned batches,
+                        bool for_hopper, void* stream);
+const char* launch_fp16(const Arguments& arguments, bool a_m_major, bool b_n_major, unsigned blocks, unsigned batches,
+                        bool for_hopper, void* stream);
 
 namespace {
 template <class In>
-const char* launch_kernel(const Arguments& arguments, bool a_m_major, bool b_n_major, unsigned blocks, bool for_hopper,
-                          void* stream) {
+const char* launch_kernel(const Arguments& arguments, bool a_m_major, bool b_n_major, unsigned blocks, unsigned batches,
+                          bool for_hopper, void* stream) {
   using Kernel = void (*)(Arguments);
   static constexpr Kernel kernels[2][2][2] = {
       {{gemm_half_sm80<In, false, false, false>, gemm_half_sm80<In, false, false, true>},
        {gemm_half_sm80<In, false, true, false>, gemm_half_sm80<In, false, true, true>}},
       {{gemm_half_sm80<In, true, false, false>, gemm_half_sm80<In, true, false, true>},
        {gemm_half_sm80<In, true, true, false>, gemm_half_sm80<In, true, true, true>}}};
-  const auto whole = [](const void* p, std::int64_t leading, std::int64_t length) {
-    return reinterpret_cast<std::uintptr_t>(p) % 16 == 0 && leading % 8 == 0 && length % 8 == 0;
+  const auto whole = [](const void* p, std::int64_t leading, std::int64_t batch, std::int64_t length) {
+    return reinterpret_cast<std::uintptr_t>(p) % 16 == 0 && leading % 8 == 0 && batch % 8 == 0 && length % 8 == 0;
   };
-  const bool aligned = whole(arguments.a, arguments.lda, a_m_major ? arguments.m : arguments.k) &&
-                       whole(arguments.b, arguments.ldb, b_n_major ? arguments.n : arguments.k);
+  const bool aligned = whole(arguments.a, arguments.lda, arguments.a_batch, a_m_major ? arguments.m : arguments.k) &&
+                       whole(arguments.b, arguments.ldb, arguments.b_batch, b_n_major ? arguments.n : arguments.k);
   cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(blocks);
+  config.gridDim = dim3(blocks, batches);
   config.blockDim = dim3(threads);
   config.stream = static_cast<cudaStream_t>(stream);
   cudaLaunchAttribute attributes[2] = {};

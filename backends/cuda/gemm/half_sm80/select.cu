@@ -11,6 +11,7 @@ const char* refusal(const HalfGemm& p) {
   if (p.m == 0 || p.n == 0) return "D has no element";
   if (p.d_column_major) return "D's rows must be contiguous";
   if (p.epilogue.any) return "epilogues are a pass of their own here";
+  if (p.batches == 0 || p.batches > 65535) return "no product, or more of a batch than one launch takes (65535)";
   if (tiles(p) > std::int64_t{1} << 27) return "more tiles than one launch has blocks for";
   if (steps(p) >= std::int64_t{1} << 31) return "K is larger than the kernel counts";
   return nullptr;
@@ -19,13 +20,13 @@ const char* refusal(const HalfGemm& p) {
 int choose_splits(const HalfGemm& p, int units, bool on_hopper) {
   if (!on_hopper || steps(p) < 4) return 1;  // a cluster costs about two steps
   int splits = 1;
-  while (splits < most_splits && tiles(p) * splits * 2 <= units && steps(p) >= 2 * splits) splits *= 2;
+  while (splits < most_splits && tiles(p) * p.batches * splits * 2 <= units && steps(p) >= 2 * splits) splits *= 2;
   return splits;
 }
 
 bool is_small(const HalfGemm& p, int splits, int units) {
   if ((p.m == 1 || p.n == 1) && p.k > 256) return false;  // a matrix by a vector, which is no work for tiles
-  return tiles(p) * splits <= units && (steps(p) + splits - 1) / splits <= 3;
+  return tiles(p) * p.batches * splits <= units && (steps(p) + splits - 1) / splits <= 3;
 }
 
 const char* launch(const HalfGemm& p, int splits, bool on_hopper, void* stream) {
@@ -39,6 +40,9 @@ const char* launch(const HalfGemm& p, int splits, bool on_hopper, void* stream) 
   g.lda = p.lda;
   g.ldb = p.ldb;
   g.ldd = p.ldd;
+  g.a_batch = p.a_batch;
+  g.b_batch = p.b_batch;
+  g.d_batch = p.d_batch;
   g.alpha = p.alpha;
   g.beta = p.beta;
   g.alpha_pointer = p.alpha_pointer;
@@ -47,8 +51,9 @@ const char* launch(const HalfGemm& p, int splits, bool on_hopper, void* stream) 
   g.splits = splits;
   g.d_is_fp32 = p.out == Element::fp32;
   const auto blocks = static_cast<unsigned>(tiles(p) * splits);
-  return p.in == Element::bf16 ? launch_bf16(g, p.a_mn_major, p.b_mn_major, blocks, on_hopper, stream)
-                               : launch_fp16(g, p.a_mn_major, p.b_mn_major, blocks, on_hopper, stream);
+  const auto batches = static_cast<unsigned>(p.batches);
+  return p.in == Element::bf16 ? launch_bf16(g, p.a_mn_major, p.b_mn_major, blocks, batches, on_hopper, stream)
+                               : launch_fp16(g, p.a_mn_major, p.b_mn_major, blocks, batches, on_hopper, stream);
 }
 
 }  // namespace tessera::cuda::sm80

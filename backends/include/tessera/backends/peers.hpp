@@ -71,6 +71,10 @@ Peers spmv(const Queue& queue, index_t rows, index_t columns, index_t nnz, const
 template <class TIn, class TOut>
 Peers gemm(const Queue& queue, bool a_transposed, bool b_transposed, index_t m, index_t n, index_t k, TOut alpha,
            const TIn* a, index_t lda, const TIn* b, index_t ldb, TOut beta, TOut* c, index_t ldc);
+/// C_i = A_i B_i of `batches` products, A_i m x k, row-major, matrices one behind the other. T: float, double, half,
+/// bfloat16.
+template <class T>
+Peers gemm_batched(const Queue& queue, index_t batches, index_t m, index_t n, index_t k, const T* a, const T* b, T* c);
 /// C = gelu(A B + bias of each row), column-major, by the tanh approximation; only devices define it. T: half,
 /// bfloat16.
 template <class T>

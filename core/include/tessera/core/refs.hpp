@@ -94,14 +94,25 @@ template <class Word, class T, int Rank>
   return words;
 }
 
-/// Swaps the two dimensions of a matrix reference.
+/// Swaps the last two dimensions: transposes a matrix, or each of a batch.
+template <class T, int Rank>
+  requires(Rank >= 2)
+[[nodiscard]] TESSERA_FUNCTION constexpr StridedRef<T, Rank> transpose_ref(StridedRef<T, Rank> a) {
+  const index_t e = a.extents[Rank - 2], s = a.strides[Rank - 2];
+  a.extents[Rank - 2] = a.extents[Rank - 1];
+  a.strides[Rank - 2] = a.strides[Rank - 1];
+  a.extents[Rank - 1] = e;
+  a.strides[Rank - 1] = s;
+  return a;
+}
+
+/// The first matrix of a batch, whose first index counts them; a matrix as itself.
 template <class T>
-[[nodiscard]] TESSERA_FUNCTION constexpr MatrixRef<T> transpose_ref(MatrixRef<T> a) {
-  const index_t e = a.extents[0], s = a.strides[0];
-  a.extents[0] = a.extents[1];
-  a.strides[0] = a.strides[1];
-  a.extents[1] = e;
-  a.strides[1] = s;
+[[nodiscard]] constexpr MatrixRef<T> first_matrix(const StridedRef<T, 3>& batch) {
+  return {batch.pointer, {batch.extents[1], batch.extents[2]}, {batch.strides[1], batch.strides[2]}, batch.conj};
+}
+template <class T>
+[[nodiscard]] constexpr MatrixRef<T> first_matrix(const MatrixRef<T>& a) {
   return a;
 }
 

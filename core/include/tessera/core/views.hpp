@@ -128,6 +128,11 @@ template <class V>
 concept MutableVectorView = MutableView<V> && rank_v<V> == 1;
 template <class V>
 concept MutableMatrixView = MutableView<V> && rank_v<V> == 2;
+/// A matrix, or a batch of matrices of equal extents: the first index is the batch, whatever the layout.
+template <class V>
+concept MatricesView = View<V> && (rank_v<V> == 2 || rank_v<V> == 3);
+template <class V>
+concept MutableMatricesView = MutableView<V> && (rank_v<V> == 2 || rank_v<V> == 3);
 /// A rank-0 view: a scalar that stays in the space's memory.
 template <class V>
 concept ScalarView = View<V> && rank_v<V> == 0;
@@ -177,8 +182,8 @@ template <class T, ScalarOf<T> S>
     return {nullptr, static_cast<T>(s)};
 }
 
-/// A view with its dimensions swapped, its elements conjugated, or both. Made by transposed(), conjugated() and
-/// adjoint(); holds the view, copies nothing.
+/// A view with its (last two) dimensions swapped, its elements conjugated, or both. Made by transposed(), conjugated()
+/// and adjoint(); holds the view, copies nothing.
 template <View V, bool Transpose, bool Conjugate>
 struct Operated {
   V view;
@@ -210,8 +215,8 @@ auto operated(const Operated<V, T, C>& wrapped) {
 }
 }  // namespace detail
 
-/// A^T, without moving data.
-template <MatrixView V>
+/// A^T, without moving data; of each matrix of a batch.
+template <MatricesView V>
 [[nodiscard]] auto transposed(const V& view) {
   return detail::operated<true, false>(view);
 }
@@ -220,8 +225,8 @@ template <View V>
 [[nodiscard]] auto conjugated(const V& view) {
   return detail::operated<false, true>(view);
 }
-/// A^H, without moving data.
-template <MatrixView V>
+/// A^H, without moving data; of each matrix of a batch.
+template <MatricesView V>
 [[nodiscard]] auto adjoint(const V& view) {
   return detail::operated<true, true>(view);
 }

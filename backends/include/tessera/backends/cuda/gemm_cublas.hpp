@@ -19,10 +19,12 @@ struct CublasProduct {
     index_t extents[2] = {};
     index_t strides[2] = {};
     bool conj = false;
+    index_t batch_stride = 0;
   };
   Element in = Element::real64, out = Element::real64;
-  Matrix a, b, c;
+  Matrix a, b, c;  ///< of a batch, the first product's
   Precision precision = Precision::full;
+  index_t batches = 1;
 };
 
 /// Whether cuBLAS takes the strides: unit stride in one dimension of each matrix, conjugation only with a transpose.
@@ -80,17 +82,18 @@ struct GemmCublas {
     return E::complex64;
   }
   template <class M>
-  static CublasProduct::Matrix matrix(const M& m) {
-    return {m.pointer, {m.extents[0], m.extents[1]}, {m.strides[0], m.strides[1]}, m.conj};
+  static CublasProduct::Matrix matrix(const M& m, index_t batch_stride) {
+    return {m.pointer, {m.extents[0], m.extents[1]}, {m.strides[0], m.strides[1]}, m.conj, batch_stride};
   }
   template <class Types>
   static CublasProduct product(const GemmProblem<Types>& p) {
     return {element<typename Types::in>(),
             element<typename Types::out>(),
-            matrix(p.a),
-            matrix(p.b),
-            matrix(p.c),
-            p.precision};
+            matrix(p.a, p.a_batch),
+            matrix(p.b, p.b_batch),
+            matrix(p.c, p.c_batch),
+            p.precision,
+            p.batches};
   }
 };
 

@@ -35,6 +35,7 @@ struct HalfProduct {
   PlainMatrix a, b, c;
   PlainEpilogue epilogue;
   GemmFunctorRef functor;
+  index_t batches = 1, batch_strides[3] = {};  ///< A, B and C are the first product's
 };
 
 /// The product without its element types.
@@ -52,7 +53,9 @@ template <class Types>
           plain_matrix(p.b),
           plain_matrix(p.c),
           {e.any, e.activation, e.bias_along, e.scale, bias, wide_bias, e.bias_stride, plain_matrix(e.residual)},
-          p.functor};
+          p.functor,
+          p.batches,
+          {p.a_batch, p.b_batch, p.c_batch}};
 }
 
 /// Whether wgmma kernels may run and are measured to be at least as fast as cuBLAS on the problem.
@@ -94,6 +97,7 @@ struct GemmHalfSm90a {
 
   template <class Types>
   static Verdict can_run(const GemmProblem<Types>& p, const DeviceInfo& device) {
+    if (const char* const why = batch_refusal(p)) return Verdict::no(why);
     return half_sm90a_can_run(half_product(p), device);
   }
   template <class Types>

@@ -23,7 +23,8 @@ struct CblasProduct {
   };
 
   Element element = Element::real64;
-  Matrix a, b, c;
+  Matrix a, b, c;  ///< of a batch, the first product's
+  index_t batches = 1, batch_strides[3] = {};
   int concurrency = 0;  ///< threads of the instance
 };
 
@@ -82,6 +83,10 @@ struct GemmCblas {
     q.a = matrix(p.a);
     q.b = matrix(p.b);
     q.c = matrix(p.c);
+    q.batches = p.batches;
+    q.batch_strides[0] = p.a_batch;
+    q.batch_strides[1] = p.b_batch;
+    q.batch_strides[2] = p.c_batch;
     q.concurrency = p.concurrency;
     return q;
   }
