@@ -7,6 +7,7 @@
 #include <tessera/backends/enabled.hpp>
 #include <tessera/core/execution.hpp>
 #include <tessera/core/plan.hpp>
+#include <tessera/gemm/pass_items.hpp>
 #include <tessera/gemm/problem.hpp>
 
 /// \file
@@ -19,13 +20,12 @@ template <class Types, class Space, Activation activation>
 struct GemmEpiloguePass {
   using Out = typename Types::out;
   using Accumulator = typename Types::accumulator;
-  /// Elements of a row that one thread finishes: hosts in a loop that vectors may serve, devices side by side.
-  static constexpr index_t run = machine<Space>::is_host ? 2048 : 1;
+  using Items = GemmPassItems<is_host_space<Space>>;
 
   MatrixRef<Out> c;
   GemmEpilogueRef<Types> epilogue;
-  index_t runs;  // in a row
-  index_t batches, c_batch;
+  Items items;  // of the rows of all batches
+  index_t c_batch;
 
   TESSERA_FUNCTION static Accumulator activated(Accumulator x) {
     using A = Accumulator;
@@ -42,43 +42,34 @@ struct GemmEpiloguePass {
   }
 
   TESSERA_FUNCTION void operator()(index_t item) const {
-    index_t i, first;
-    if (static_cast<std::uint64_t>(batches * c.extents[0] * runs) <= 0xffffffffu) {
-      const auto narrow = static_cast<std::uint32_t>(item), width = static_cast<std::uint32_t>(runs);
-      i = narrow / width;
-      first = index_t{narrow % width} * run;
-    } else {
-      i = item / runs;
-      first = item % runs * run;
-    }
-    const index_t batch = batches > 1 ? i / c.extents[0] : 0;
-    i -= batch * c.extents[0];
-    const index_t end = first + run < c.extents[1] ? first + run : c.extents[1];
+    auto place = items.place(item);
+    const index_t batch = items.rows > c.extents[0] ? place.row / c.extents[0] : 0,
+                  i = place.row - batch * c.extents[0];
+    Out* const row = c.pointer + batch * c_batch + c.offset(i, 0);
     const GemmEpilogueRef<Types>& e = epilogue;
-    for (index_t j = first; j < end; ++j) {
-      Out& element = c.pointer[batch * c_batch + c.offset(i, j)];
-      auto x = Accumulator(element);
-      const index_t at = (e.bias_along == BiasAlong::rows ? i : j) * e.bias_stride;
-      if (e.bias != nullptr) x += Accumulator(e.bias[at]);
-      if (e.wide_bias != nullptr) x += e.wide_bias[at];
-      x = activated(x) * e.scale;
-      if (e.residual.pointer != nullptr)
-        x += Accumulator(e.residual.pointer[batch * e.residual_batch + e.residual.offset(i, j)]);
-      element = Out(x);
-    }
+    Items::template each<Accumulator>(
+        place, [&](index_t j) { return Accumulator(row[j * c.strides[1]]); },
+        [&](index_t j, Accumulator x) {
+          const index_t at = (e.bias_along == BiasAlong::rows ? i : j) * e.bias_stride;
+          if (e.bias != nullptr) x += Accumulator(e.bias[at]);
+          if (e.wide_bias != nullptr) x += e.wide_bias[at];
+          x = activated(x) * e.scale;
+          if (e.residual.pointer != nullptr)
+            x += Accumulator(e.residual.pointer[batch * e.residual_batch + e.residual.offset(i, j)]);
+          row[j * c.strides[1]] = Out(x);
+        });
   }
 
   static void launch(const Space& exec, const GemmProblem<Types>& p) {
-    GemmEpiloguePass pass{p.c, p.epilogue, 0, p.batches, p.c_batch};
+    GemmEpiloguePass pass{p.c, p.epilogue, {0, 0}, p.c_batch};
     const auto distance = [](index_t s) { return s < 0 ? -s : s; };
     if (p.c.extents[0] > 1 && (p.c.extents[1] <= 1 || distance(p.c.strides[0]) < distance(p.c.strides[1]))) {
       pass.c = transpose_ref(pass.c);
       pass.epilogue.residual = transpose_ref(pass.epilogue.residual);
       pass.epilogue.bias_along = p.epilogue.bias_along == BiasAlong::rows ? BiasAlong::columns : BiasAlong::rows;
     }
-    pass.runs = (pass.c.extents[1] + run - 1) / run;
-    Kokkos::parallel_for("tessera::gemm::epilogue", Range<Space>(exec, 0, p.batches * pass.c.extents[0] * pass.runs),
-                         pass);
+    pass.items = {p.batches * pass.c.extents[0], pass.c.extents[1]};
+    Kokkos::parallel_for("tessera::gemm::epilogue", Range<Space>(exec, 0, pass.items.size()), pass);
   }
 };
 

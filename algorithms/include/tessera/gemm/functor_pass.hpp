@@ -10,6 +10,7 @@
 #include <tessera/core/execution.hpp>
 #include <tessera/core/trace.hpp>
 #include <tessera/gemm/functor.hpp>
+#include <tessera/gemm/pass_items.hpp>
 #include <tessera/gemm/problem.hpp>
 
 /// \file
@@ -35,30 +36,21 @@ template <class Types, class Space, class F>
 struct GemmFunctorPass {
   using Out = typename Types::out;
   using Accumulator = typename Types::accumulator;
-  /// Elements of a row that one thread finishes: hosts in a loop that vectors may serve, devices side by side.
-  static constexpr index_t run = is_host_space<Space> ? 2048 : 1;
+  using Items = GemmPassItems<is_host_space<Space>>;
 
   MatrixRef<Out> c;
   F f;
-  index_t runs;     // in a row
+  Items items;
   bool transposed;  // c's rows are the caller's columns
 
   TESSERA_FUNCTION void operator()(index_t item) const {
-    index_t i, first;
-    if (static_cast<std::uint64_t>(c.extents[0] * runs) <= 0xffffffffu) {  // 64-bit division is slow on devices
-      const auto narrow = static_cast<std::uint32_t>(item), width = static_cast<std::uint32_t>(runs);
-      i = narrow / width;
-      first = index_t{narrow % width} * run;
-    } else {
-      i = item / runs;
-      first = item % runs * run;
-    }
-    const index_t end = first + run < c.extents[1] ? first + run : c.extents[1];
-    for (index_t j = first; j < end; ++j) {
-      Out& element = c(i, j);
-      const auto x = static_cast<Accumulator>(element);
-      element = static_cast<Out>(static_cast<Accumulator>(transposed ? f(x, j, i) : f(x, i, j)));
-    }
+    const auto place = items.place(item);
+    const index_t i = place.row;
+    Items::template each<Accumulator>(
+        place, [&](index_t j) { return static_cast<Accumulator>(c(i, j)); },
+        [&](index_t j, const Accumulator& x) {
+          c(i, j) = static_cast<Out>(static_cast<Accumulator>(transposed ? f(x, j, i) : f(x, i, j)));
+        });
   }
 };
 
@@ -71,9 +63,8 @@ void run_gemm_functor(const Space& exec, const GemmProblem<Types>& p, const F& f
       p.c.extents[0] > 1 && (p.c.extents[1] <= 1 || distance(p.c.strides[0]) < distance(p.c.strides[1]));
   using Pass = GemmFunctorPass<Types, Space, F>;
   const MatrixRef<typename Types::out> c = transposed ? transpose_ref(p.c) : p.c;
-  const index_t runs = (c.extents[1] + Pass::run - 1) / Pass::run;
-  Kokkos::parallel_for("tessera::gemm::functor", Range<Space>(exec, 0, c.extents[0] * runs),
-                       Pass{c, f, runs, transposed});
+  const typename Pass::Items items(c.extents[0], c.extents[1]);
+  Kokkos::parallel_for("tessera::gemm::functor", Range<Space>(exec, 0, items.size()), Pass{c, f, items, transposed});
 }
 
 }  // namespace tessera::detail
