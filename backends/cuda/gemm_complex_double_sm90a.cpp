@@ -38,8 +38,12 @@ Verdict complex_double_sm90a_can_run(const ComplexDoubleProduct& product, const 
     return Verdict::no("64 rows or columns or fewer: the vendor's library is expected to be faster");
   // no split of K here, so that few tiles leave multiprocessors idle
   const index_t tiles = ((g->m + 63) / 64) * ((g->n + 31) / 32);
-  if (2 * tiles < device.units)
-    return Verdict::no("so few tiles: the vendor's library, which splits K, is expected to be faster");
+  if (2 * tiles < device.units && g->k > 512)
+    return Verdict::no("so few tiles for so long a K: the vendor's library was measured faster");
+  const double products = static_cast<double>(g->m) * static_cast<double>(g->n) * static_cast<double>(g->k);
+  const int chosen = cuda::sm90a::choose_complex_double_configuration(*g, device.units);
+  if (products > 0x1p27 && cuda::sm90a::complex_double_expected_share(*g, chosen, device.units) < 0.88)
+    return Verdict::no("so many multiprocessors idle behind the last tiles: the vendor's library was measured faster");
   return Verdict::yes();
 }
 

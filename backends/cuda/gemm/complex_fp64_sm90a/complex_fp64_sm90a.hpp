@@ -37,6 +37,8 @@ const char* complex_double_refusal(const ComplexDoubleGemm& problem);
 /// Tile shapes by index; the text is for paths.
 int complex_double_configurations();
 const char* complex_double_configuration_name(int configuration);
+/// The share of the tensor pipe's rate that the product is expected to reach on so many multiprocessors.
+double complex_double_expected_share(const ComplexDoubleGemm& problem, int configuration, int units);
 int choose_complex_double_configuration(const ComplexDoubleGemm& problem, int units);
 /// Enqueues the product on the stream (a cudaStream_t). Returns null, or what went wrong. Never allocates, never waits.
 const char* complex_double_launch(const ComplexDoubleGemm& problem, int configuration, int units, void* stream);

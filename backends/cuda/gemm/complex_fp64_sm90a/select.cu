@@ -27,22 +27,20 @@ const char* complex_double_refusal(const ComplexDoubleGemm& p) {
   return nullptr;
 }
 
-int choose_complex_double_configuration(const ComplexDoubleGemm& p, int units) {
+double complex_double_expected_share(const ComplexDoubleGemm& p, int configuration, int units) {
   // Cycles: the tensor pipe does 32 complex multiply-adds a cycle and multiprocessor; waves of tiles, behind a fixed
-  // cost
+  const Shape& s = shapes[configuration];
+  const auto tiles = ((p.m + s.bm - 1) / s.bm) * ((p.n + s.bn - 1) / s.bn);
+  const auto waves = (tiles + units - 1) / units;
+  const double tile = static_cast<double>((p.k + 7) / 8) * s.bm * s.bn * 8 / 32.0 / s.efficiency + 20.0 * s.bn;
+  const double cycles = 2500 + static_cast<double>(waves) * tile;
+  return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) / (32.0 * units) / cycles;
+}
+
+int choose_complex_double_configuration(const ComplexDoubleGemm& p, int units) {
   int best = 0;
-  double least = 1e300;
-  for (int c = 0; c < complex_double_configurations(); ++c) {
-    const Shape& s = shapes[c];
-    const auto tiles = ((p.m + s.bm - 1) / s.bm) * ((p.n + s.bn - 1) / s.bn);
-    const auto waves = (tiles + units - 1) / units;
-    const double tile = static_cast<double>((p.k + 7) / 8) * s.bm * s.bn * 8 / 32.0 / s.efficiency + 20.0 * s.bn;
-    const double cycles = 2500 + static_cast<double>(waves) * tile;
-    if (cycles < least) {
-      least = cycles;
-      best = c;
-    }
-  }
+  for (int c = 1; c < complex_double_configurations(); ++c)
+    if (complex_double_expected_share(p, c, units) > complex_double_expected_share(p, best, units)) best = c;
   return best;
 }
 

@@ -31,6 +31,8 @@ const char* double_refusal(const DoubleGemm& problem);
 /// Tile shapes by index; the text is for paths.
 int double_configurations();
 const char* double_configuration_name(int configuration);
+/// The share of the tensor pipe's rate that the product is expected to reach on so many multiprocessors.
+double double_expected_share(const DoubleGemm& problem, int configuration, int units);
 int choose_double_configuration(const DoubleGemm& problem, int units);
 /// Enqueues the product on the stream (a cudaStream_t). Returns null, or what went wrong. Never allocates, never waits.
 const char* double_launch(const DoubleGemm& problem, int configuration, int units, void* stream);

@@ -34,21 +34,20 @@ const char* double_refusal(const DoubleGemm& p) {
   return nullptr;
 }
 
-int choose_double_configuration(const DoubleGemm& p, int units) {
+double double_expected_share(const DoubleGemm& p, int configuration, int units) {
   // Cycles: the tensor pipe does 128 multiply-adds a cycle and multiprocessor; waves of tiles, behind a fixed cost
+  const Shape& s = shapes[configuration];
+  const auto tiles = ((p.m + s.bm - 1) / s.bm) * ((p.n + s.bn - 1) / s.bn);
+  const auto waves = (tiles + units - 1) / units;
+  const double tile = static_cast<double>((p.k + 15) / 16) * s.bm * s.bn * 16 / 128.0 / s.efficiency + 10.0 * s.bn;
+  const double cycles = 2500 + static_cast<double>(waves) * tile;
+  return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) / (128.0 * units) / cycles;
+}
+
+int choose_double_configuration(const DoubleGemm& p, int units) {
   int best = 0;
-  double least = 1e300;
-  for (int c = 0; c < double_configurations(); ++c) {
-    const Shape& s = shapes[c];
-    const auto tiles = ((p.m + s.bm - 1) / s.bm) * ((p.n + s.bn - 1) / s.bn);
-    const auto waves = (tiles + units - 1) / units;
-    const double tile = static_cast<double>((p.k + 15) / 16) * s.bm * s.bn * 16 / 128.0 / s.efficiency + 10.0 * s.bn;
-    const double cycles = 2500 + static_cast<double>(waves) * tile;
-    if (cycles < least) {
-      least = cycles;
-      best = c;
-    }
-  }
+  for (int c = 1; c < double_configurations(); ++c)
+    if (double_expected_share(p, c, units) > double_expected_share(p, best, units)) best = c;
   return best;
 }
 
