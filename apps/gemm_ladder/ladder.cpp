@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <optional>
 #include <utility>
 
 #include <tessera/core/error.hpp>
@@ -28,7 +27,7 @@ bool is_library(const Rung& r) { return r.kind == Kind::library; }
 /// tessera::gemm itself, beside the ladder or as its last step.
 bool is_house(const Rung& r) { return !r.path.empty(); }
 
-/// "naive", "tessera::gemm"
+/// "1 naive", "tessera::gemm"
 std::string title(const Rung& r) { return r.number > 0 ? fmt::format("{} {}", r.number, r.name) : r.name; }
 
 std::string seconds_text(double s) {

@@ -2,18 +2,17 @@
 #include "measure.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bench/case.hpp>
 #include <bench/measure.hpp>
 #include <functional>
 #include <gemm_ladder/steps/all.hpp>
-#include <limits>
-#include <optional>
 #include <tuple>
-#include <utility>
 
 #include <tessera/backends/enabled.hpp>
 #include <tessera/backends/peers.hpp>
 #include <tessera/core/device.hpp>
+#include <tessera/core/error.hpp>
 #include <tessera/core/types.hpp>
 #include <tessera/core/views.hpp>
 #include <tessera/gemm.hpp>
@@ -21,11 +20,7 @@
 namespace tessera::app {
 namespace {
 
-/// A matrix that rows of whole 16 bytes make, NaN between them.
-template <class T>
-ladder::RowMajor<T> row_major(const Kokkos::View<T*, Space>& memory, index_t rows, index_t columns, index_t stride) {
-  return {memory.data(), rows, columns, stride};
-}
+/// Rows begin at multiples of 16 bytes for either type; NaN lies between them.
 index_t stride_of(index_t columns) { return std::max<index_t>((columns + 7) / 8 * 8, 8); }
 
 template <class T>
@@ -83,7 +78,7 @@ struct Operands {
     c = make("c", s.m, s.n, 3, true);
     p = {{a.data(), s.m, s.k, stride_of(s.k)},
          {b.data(), s.k, s.n, stride_of(s.n)},
-         row_major(c, s.m, s.n, stride_of(s.n))};
+         {c.data(), s.m, s.n, stride_of(s.n)}};
   }
   void spoil(const Space& exec) const {
     Kokkos::parallel_for("tessera::ladder::fill", Range<Space>(exec, 0, static_cast<index_t>(c.extent(0))),
@@ -130,7 +125,7 @@ template <class T>
 constexpr const char* type_of = sizeof(T) == 2 ? "bf16" : "fp32";
 constexpr const char* last_step = "overlapped_epilogue";
 
-/// The steps of one backend: the portable ones end with step 7.
+/// The steps that this backend alone has, after step 7, the last of the portable ones.
 template <class... Steps>
 void add_backend_steps(std::vector<Way<bfloat16>>& ways, const Space& exec, const Operands<bfloat16>& o,
                        const std::tuple<Steps...>*) {
@@ -143,8 +138,16 @@ void add_backend_steps(std::vector<Way<bfloat16>>& ways, const Space& exec, cons
     ways.push_back({rung, [=] { Step::run(exec, p); }});
   };
   (add.template operator()<Steps>(), ...);
-  // the last step is what all of them lead to
-  if (number > 7) ways.push_back(house(exec, o, {.number = number + 1, .name = last_step, .type = "bf16"}, ""));
+  // the last step is what all of them lead to; where that refuses the product, what runs instead, and its path says so
+  if constexpr (sizeof...(Steps) > 0) {
+    using Kernel = std::tuple_element_t<0, backends::gemm_providers_before_portable<Space>>;
+    const Rung rung{.number = number + 1, .name = last_step, .type = "bf16"};
+    try {
+      ways.push_back(house(exec, o, rung, std::string(Kernel::name)));
+    } catch (const Error&) {
+      ways.push_back(house(exec, o, rung, ""));
+    }
+  }
 }
 
 using BackendSteps = backends::gemm_ladder_steps<Space>;
