@@ -143,8 +143,8 @@ std::size_t scalar_bytes(CublasProduct::Element e) {
   }
 }
 
-/// Products of a batch so small that cuBLAS's strided call moves a tenth to a third of what memory gives (measured on
-/// an H200 for n = 4, 8 and 16): a team of the portable kernel takes several of them at once.
+/// Products of a batch so small that cuBLAS's strided call moves at most a third of what memory gives (measured on an
+/// H200 for n = 4, 8 and 16): a team of the portable kernel takes several of them at once.
 bool is_tiny(const CublasProduct& p) {
   const index_t bytes = static_cast<index_t>(scalar_bytes(p.in)), most = 64 / bytes;
   return p.c.extents[0] <= most && p.c.extents[1] <= most;
