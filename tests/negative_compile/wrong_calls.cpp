@@ -151,6 +151,7 @@ void calls() {
   tessera::gemv(exec, 1.0, x, x, 0.0, y);                     // refused by: MatrixView
   tessera::gemm(exec, 1.0, a, x, 0.0, a);                     // refused by: MatricesView
   tessera::gemm(exec, 1.0, a, a, 0.0, fixed_matrix);          // refused by: MutableMatricesView
+  tessera::gemm(exec, 1.0, a, a, 0.0, y);                     // refused by: MutableMatricesView
   tessera::gemm(exec, 1.0, cube, a, 0.0, a);                  // refused by: GemmOperands
   tessera::gemm(exec, 1.0, a, numbers, 0.0, a);               // refused by: GemmOperands
   tessera::gemm(exec, 1.0, a, FarView<double, 2>(), 0.0, a);  // refused by: GemmOperands

@@ -170,6 +170,26 @@ __device__ float widened(T v) {
   return static_cast<float>(v);
 }
 
+/// Where an operand of this block's product begins.
+template <bool batched>
+__device__ std::int64_t in_batch(std::int64_t stride) {
+  if constexpr (!batched) return 0;
+  unsigned y = blockIdx.y;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  // asked for anew each time: kept, offsets would be spilled
+  asm volatile("mov.u32 %0, %%ctaid.y;" : "=r"(y));
+#endif
+  return y * stride;
+}
+
+template <bool batched>
+__device__ decltype(auto) of_product(const Lines& first, std::int64_t stride) {
+  if constexpr (batched)
+    return Lines{first.base + in_batch<true>(stride), first.leading, first.lines, first.length};
+  else
+    return (first);
+}
+
 /// d = alpha sum + beta d.
 template <class Out>
 __device__ void finish(const Arguments& g, std::int64_t i, std::int64_t j, float alpha, float beta, float sum) {
@@ -198,7 +218,8 @@ __device__ float from_block(std::uint32_t address, int block) {
 
 }  // namespace
 
-template <class In, bool a_m_major, bool b_n_major, bool whole>
+/// Of a batch each y of the grid is a product; apart, since its offsets cost the others registers.
+template <class In, bool a_m_major, bool b_n_major, bool whole, bool batched>
 __global__ void __launch_bounds__(threads) gemm_half_sm80(const Arguments g) {
   constexpr int stage = 2 * 64 * 128, columns = 68;  // bytes of a pair of tiles; of sums, floats a row
   static_assert(64 * columns * 4 <= 2 * stage);
@@ -217,21 +238,19 @@ __global__ void __launch_bounds__(threads) gemm_half_sm80(const Arguments g) {
   const int last = static_cast<int>(std::int64_t{steps} * (split + 1) / g.splits);
 
   Piece<whole> piece_a, piece_b;
-  const std::int64_t batch = blockIdx.y;
-  const Lines lines_a{static_cast<const std::uint16_t*>(g.a) + batch * g.a_batch, g.lda, a_m_major ? g.k : g.m,
-                      a_m_major ? g.m : g.k};
-  const Lines lines_b{static_cast<const std::uint16_t*>(g.b) + batch * g.b_batch, g.ldb, b_n_major ? g.k : g.n,
-                      b_n_major ? g.n : g.k};
+  const Lines lines_a{static_cast<const std::uint16_t*>(g.a), g.lda, a_m_major ? g.k : g.m, a_m_major ? g.m : g.k};
+  const Lines lines_b{static_cast<const std::uint16_t*>(g.b), g.ldb, b_n_major ? g.k : g.n, b_n_major ? g.n : g.k};
   const auto load = [&](int step) {
     const std::int64_t depth = std::int64_t{step} * 64;
-    piece_a.load(lines_a, a_m_major ? depth : row, a_m_major ? row : depth, t);
-    piece_b.load(lines_b, b_n_major ? depth : column, b_n_major ? column : depth, t);
+    piece_a.load(of_product<batched>(lines_a, g.a_batch), a_m_major ? depth : row, a_m_major ? row : depth, t);
+    piece_b.load(of_product<batched>(lines_b, g.b_batch), b_n_major ? depth : column, b_n_major ? column : depth, t);
   };
   const auto keep = [&](int step, int buffer) {
     const std::int64_t depth = std::int64_t{step} * 64;
     char* const to = memory + buffer * stage;
-    piece_a.keep(lines_a, a_m_major ? depth : row, a_m_major ? row : depth, to, t);
-    piece_b.keep(lines_b, b_n_major ? depth : column, b_n_major ? column : depth, to + stage / 2, t);
+    piece_a.keep(of_product<batched>(lines_a, g.a_batch), a_m_major ? depth : row, a_m_major ? row : depth, to, t);
+    piece_b.keep(of_product<batched>(lines_b, g.b_batch), b_n_major ? depth : column, b_n_major ? column : depth,
+                 to + stage / 2, t);
   };
 
   float sums[2][4][4] = {};  // rows 16 i, columns 8 j of the warp's 32 x 32
@@ -277,14 +296,14 @@ __global__ void __launch_bounds__(threads) gemm_half_sm80(const Arguments g) {
         const int r = warp_row + 16 * i + lane / 4 + 8 * h, c = warp_column + 8 * j + lane % 4 * 2;
         *reinterpret_cast<float2*>(all + r * columns + c) = make_float2(sums[i][j][2 * h], sums[i][j][2 * h + 1]);
       }
-  const std::int64_t in_batch = std::int64_t{blockIdx.y} * g.d_batch;
+  const std::int64_t offset = in_batch<batched>(g.d_batch);
   const auto put = [&](int e, float sum) {
     const std::int64_t i = row + e / 64, j = column + e % 64;
     if (i >= g.m || j >= g.n) return;
     if (g.d_is_fp32)
-      finish<float>(g, i, in_batch + j, alpha, beta, sum);
+      finish<float>(g, i, offset + j, alpha, beta, sum);
     else
-      finish<In>(g, i, in_batch + j, alpha, beta, sum);
+      finish<In>(g, i, offset + j, alpha, beta, sum);
   };
 #if __CUDA_ARCH__ >= 900
   if (g.splits > 1) {

@@ -17,16 +17,19 @@ template <class In>
 const char* launch_kernel(const Arguments& arguments, bool a_m_major, bool b_n_major, unsigned blocks, unsigned batches,
                           bool for_hopper, void* stream) {
   using Kernel = void (*)(Arguments);
-  static constexpr Kernel kernels[2][2][2] = {
-      {{gemm_half_sm80<In, false, false, false>, gemm_half_sm80<In, false, false, true>},
-       {gemm_half_sm80<In, false, true, false>, gemm_half_sm80<In, false, true, true>}},
-      {{gemm_half_sm80<In, true, false, false>, gemm_half_sm80<In, true, false, true>},
-       {gemm_half_sm80<In, true, true, false>, gemm_half_sm80<In, true, true, true>}}};
+  const auto of = [&]<bool a, bool b>(bool aligned) -> Kernel {
+    if (batches > 1) return aligned ? gemm_half_sm80<In, a, b, true, true> : gemm_half_sm80<In, a, b, false, true>;
+    return aligned ? gemm_half_sm80<In, a, b, true, false> : gemm_half_sm80<In, a, b, false, false>;
+  };
   const auto whole = [](const void* p, std::int64_t leading, std::int64_t batch, std::int64_t length) {
     return reinterpret_cast<std::uintptr_t>(p) % 16 == 0 && leading % 8 == 0 && batch % 8 == 0 && length % 8 == 0;
   };
   const bool aligned = whole(arguments.a, arguments.lda, arguments.a_batch, a_m_major ? arguments.m : arguments.k) &&
                        whole(arguments.b, arguments.ldb, arguments.b_batch, b_n_major ? arguments.n : arguments.k);
+  const Kernel kernel =
+      a_m_major
+          ? (b_n_major ? of.template operator()<true, true>(aligned) : of.template operator()<true, false>(aligned))
+          : (b_n_major ? of.template operator()<false, true>(aligned) : of.template operator()<false, false>(aligned));
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(blocks, batches);
   config.blockDim = dim3(threads);
@@ -38,8 +41,7 @@ const char* launch_kernel(const Arguments& arguments, bool a_m_major, bool b_n_m
   attributes[1].val.clusterDim = {static_cast<unsigned>(arguments.splits), 1, 1};
   config.attrs = attributes;
   config.numAttrs = !for_hopper ? 0 : arguments.splits > 1 ? 2 : 1;
-  const cudaError_t status =
-      cudaLaunchKernelEx(&config, kernels[a_m_major ? 1 : 0][b_n_major ? 1 : 0][aligned ? 1 : 0], arguments);
+  const cudaError_t status = cudaLaunchKernelEx(&config, kernel, arguments);
   return status == cudaSuccess ? nullptr : cudaGetErrorString(status);
 }
 }  // namespace
