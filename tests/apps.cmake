@@ -113,6 +113,20 @@ tessera_app_test(gemm.unknown_path APP gemm OPTIONS --path fastest EXIT 2 STDERR
 tessera_app_test(gemm.table APP gemm OPTIONS --table --repetitions 2 EXIT 0 STDERR "fp32 .*1001 x 999 x 1003"
                  JSON verified=ON JSON_HAS results.table.9.gflop_per_s)
 
+tessera_app_test(gemm.errors APP gemm OPTIONS --errors EXIT 0 STDERR "## Ill-scaled operands.*fp32_tf32x3 .*## Special"
+                 JSON verified=ON JSON_HAS results.device results.errors.0.share_of_bound results.errors.104.path)
+tessera_app_test(gemm.errors_from_nothing APP gemm OPTIONS --errors-from no/such.json EXIT 2
+                 STDERR "no/such.json cannot be opened")
+tessera_app_test(gemm.errors_from_other APP gemm OPTIONS --errors-from "${CMAKE_CURRENT_LIST_FILE}" EXIT 2
+                 STDERR "is not JSON")
+if(TARGET tessera_app_gemm)
+  # the document's tables are what its command gives
+  add_test(NAME app.gemm.errors_document COMMAND "${CMAKE_COMMAND}" -DGEMM=$<TARGET_FILE:tessera_app_gemm>
+           -DROOT=${PROJECT_SOURCE_DIR} -P "${CMAKE_CURRENT_LIST_DIR}/apps/gemm_errors.cmake")
+  set_tests_properties(app.gemm.errors_document PROPERTIES ENVIRONMENT "${tessera_mpi_environment}" TIMEOUT 60
+                                                           LABELS app)
+endif()
+
 # The bench: one real case, stored results, and what it refuses. Its reports are tested in bench_report.cpp.
 set(stored "${PROJECT_SOURCE_DIR}/docs/results/h200-2026-12-01.json")
 tessera_app_test(bench.help APP bench OPTIONS --help EXIT 0

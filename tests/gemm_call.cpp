@@ -278,8 +278,8 @@ TEST_CASE("a precision is a permission: every backend serves what is named", "[g
   }
   Kokkos::deep_copy(a, ha);
   Kokkos::deep_copy(b, hb);
-  for (const Precision precision :
-       {Precision::tf32, Precision::bf16, Precision::fp32_bf16x3, Precision::fp32_bf16x6, Precision::fp32_bf16x9}) {
+  for (const Precision precision : {Precision::tf32, Precision::bf16, Precision::fp32_bf16x3, Precision::fp32_bf16x6,
+                                    Precision::fp32_bf16x9, Precision::fp32_tf32x3}) {
     const auto plan = tessera::plan_gemm(exec, a, b, c, {.precision = precision});
     const Kokkos::View<char*, Space> workspace("workspace", plan.workspace_bytes());
     Kokkos::deep_copy(c, std::nanf(""));
@@ -405,10 +405,11 @@ bool has_path(const char* path, tessera::Precision precision) {
   return false;
 }
 constexpr const char* bf16_terms = "cuda:wgmma_bf16_terms_sm90a";
+constexpr const char* tf32_terms = "cuda:wgmma_tf32_terms_sm90a";
 
 }  // namespace
 
-TEST_CASE("fp32 from bf16 terms: infinities, NaN, the largest and the smallest numbers", "[gemm]") {
+TEST_CASE("fp32 from bf16 and tf32 terms: infinities, NaN, the largest and the smallest numbers", "[gemm]") {
   using tessera::Precision;
   if (!has_path(bf16_terms, Precision::fp32_bf16x6)) return;
   using Floats = Kokkos::View<float**, Kokkos::LayoutRight, Space>;
@@ -431,8 +432,10 @@ TEST_CASE("fp32 from bf16 terms: infinities, NaN, the largest and the smallest n
   const Space exec;
   tessera::gemm(exec, 1.0F, a, b, 0.0F, plain, {.path = "portable"});
   const auto expected = on_host(plain);
-  for (const Precision precision : {Precision::fp32_bf16x3, Precision::fp32_bf16x6, Precision::fp32_bf16x9}) {
-    const auto plan = tessera::plan_gemm(exec, a, b, c, {.precision = precision, .path = bf16_terms});
+  for (const Precision precision :
+       {Precision::fp32_bf16x3, Precision::fp32_bf16x6, Precision::fp32_bf16x9, Precision::fp32_tf32x3}) {
+    const char* const path = precision == Precision::fp32_tf32x3 ? tf32_terms : bf16_terms;
+    const auto plan = tessera::plan_gemm(exec, a, b, c, {.precision = precision, .path = path});
     const Kokkos::View<char*, Space> workspace("workspace", plan.workspace_bytes());
     Kokkos::deep_copy(exec, c, std::nanf(""));
     plan.run(exec, 1.0F, a, b, 0.0F, c, {workspace.data(), workspace.extent(0)});
@@ -465,6 +468,74 @@ TEST_CASE("fp32 from bf16 terms: a name, a plan, a workspace", "[gemm]") {
   std::string reasons;
   for (const auto& r : full.reasons()) reasons += r.reason + "\n";
   CHECK_THAT(reasons, ContainsSubstring("only when asked for by name"));
+  const auto tf32 = tessera::plan_gemm(exec, a, b, c, {.precision = Precision::fp32_tf32x3});
+  CHECK_THAT(tf32.path(), ContainsSubstring(tf32_terms));
+}
+
+namespace {
+
+constexpr const char* tf32_path = "cuda:wgmma_tf32_sm90a";
+
+template <class V>
+void fill_small(const Space& exec, const V& x, index_t seed) {
+  const auto rows = static_cast<index_t>(x.extent(0)), columns = static_cast<index_t>(x.extent(1));
+  Kokkos::parallel_for(
+      "tessera::test::fill", tessera::Range<Space>(exec, 0, rows * columns), KOKKOS_LAMBDA(index_t e) {
+        x(e % rows, e / rows) = static_cast<float>((seed * (e % rows) + 5 * (e / rows)) % 9 - 4);
+      });
+}
+
+/// Elements of 64 rows of C that are not those of A B, of small integers.
+template <class A, class B, class C>
+index_t wrong_in_rows(const Space& exec, const A& a, const B& b, const C& c) {
+  const auto m = static_cast<index_t>(c.extent(0)), n = static_cast<index_t>(c.extent(1));
+  const auto k = static_cast<index_t>(a.extent(1));
+  index_t count = 0;
+  Kokkos::parallel_reduce(
+      "tessera::test::compare", tessera::Range<Space>(exec, 0, 64 * n),
+      KOKKOS_LAMBDA(index_t e, index_t & wrong) {
+        const index_t i = e % 64 * (m - 1) / 63, j = e / 64;
+        float sum = 0;
+        for (index_t l = 0; l < k; ++l) sum += a(i, l) * b(l, j);
+        if (c(i, j) != sum) ++wrong;
+      },
+      count);
+  return count;
+}
+
+template <class A, class B, class C>
+void check_tf32(const A& a, const B& b, const C& c, bool copies) {
+  using tessera::Precision;
+  const Space exec;
+  fill_small(exec, a, 3);
+  fill_small(exec, b, 7);
+  const auto plan = tessera::plan_gemm(exec, a, b, c, {.precision = Precision::tf32});
+  CHECK_THAT(plan.path(), ContainsSubstring(tf32_path));
+  CHECK((plan.workspace_bytes() > 0) == copies);
+  const Kokkos::View<char*, Space> workspace("workspace", plan.workspace_bytes());
+  Kokkos::deep_copy(exec, c, std::nanf(""));
+  plan.run(exec, 1.0F, a, b, 0.0F, c, {workspace.data(), workspace.extent(0)});
+  CHECK(wrong_in_rows(exec, a, b, c) == 0);
+  Kokkos::deep_copy(exec, c, std::nanf(""));
+  tessera::gemm(exec, 1.0F, a, b, 0.0F, c, {.precision = Precision::tf32});
+  CHECK(wrong_in_rows(exec, a, b, c) == 0);
+}
+
+}  // namespace
+
+TEST_CASE("tf32 on Hopper: every pair of layouts, through the call and a plan", "[gemm]") {
+  if (!has_path(tf32_path, tessera::Precision::tf32)) return;
+  constexpr index_t m = 1700, n = 1900, k = 1800;
+  const Kokkos::View<float**, Kokkos::LayoutLeft, Space> a_left("a", m, k), b_left("b", k, n), c_left("c", m, n);
+  const Kokkos::View<float**, Kokkos::LayoutRight, Space> a_right("a", m, k), b_right("b", k, n), c_right("c", m, n);
+  const auto both = [&](const auto& c) {
+    check_tf32(a_left, b_left, c, false);
+    check_tf32(a_right, b_left, c, false);
+    check_tf32(a_left, b_right, c, true);
+    check_tf32(a_right, b_right, c, false);
+  };
+  both(c_left);
+  both(c_right);
 }
 
 TEST_CASE("gemm's paths besides the portable one, where the build has them", "[gemm]") {

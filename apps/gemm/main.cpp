@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "errors.hpp"
 #include "measure.hpp"
 #include <common/app.hpp>
 
@@ -8,6 +9,8 @@ namespace {
 struct Options {
   GemmCase shape;
   bool table = false;
+  bool errors = false;
+  std::string errors_from;
 };
 
 double rate(const GemmCase& c, double seconds) { return gemm_flops(c) / seconds * 1e-9; }
@@ -161,7 +164,9 @@ int main(int argc, char** argv) {
            .examples = "  gemm --m 1000 --n 1000 --k 1000 --type fp32\n"
                        "  gemm --m 300 --n 200 --k 4000 --op TN --layout-a right\n"
                        "  gemm --type bf16 --path portable\n"
-                       "  gemm --table                             a table of ten products\n"});
+                       "  gemm --table                             a table of ten products\n"
+                       "  gemm --errors --json errors.json         every precision against sums in two doubles\n"
+                       "  gemm --errors-from errors.json           the tables of docs/gemm-errors.md\n"});
   const auto extent = CLI::Range(std::int64_t{0}, std::int64_t{1} << 40);
   const auto layout = CLI::IsMember({"left", "right"});
   app.option("--m", c.m, "Rows of A and C [rows]")->check(extent);
@@ -179,5 +184,12 @@ int main(int argc, char** argv) {
              "Force a path: portable, or a provider's name as the output gives it; by default chosen");
   app.option("--repetitions", c.repetitions, "Timed runs of each path")->check(CLI::Range(1, 1000000));
   app.flag("--table", o.table, "Instead of one product, a small table of types, sizes and transposes");
-  return app.run(argc, argv, [&] { return o.table ? small_table(app, c) : one_product(app, c); });
+  app.flag("--errors", o.errors,
+           "Instead of one product, the errors of every precision beside its bound, for operands of several kinds");
+  app.option("--errors-from", o.errors_from, "Print the tables of --errors from a file that --json wrote");
+  return app.run(argc, argv, [&] {
+    if (!o.errors_from.empty()) return print_errors_from(app, o.errors_from);
+    if (o.errors) return measure_errors(app);
+    return o.table ? small_table(app, c) : one_product(app, c);
+  });
 }

@@ -16,6 +16,7 @@ std::optional<SplitGemm> translate(const SplitProduct& p) {
   const PlainMatrix &a = p.a, &b = p.b;
   SplitGemm g;
   g.products = p.products;
+  g.tf32 = p.tf32;
   g.k = a.extents[1];
   g.d = static_cast<float*>(const_cast<void*>(p.c.pointer));
   g.ldd = c->leading;
@@ -39,7 +40,9 @@ std::optional<SplitGemm> translate(const SplitProduct& p) {
 }  // namespace
 
 Verdict split_sm90a_can_run(const SplitProduct& product, const DeviceInfo& device) {
-  if (product.products == 0) return Verdict::no("fp32 products from bf16 terms are taken only when asked for by name");
+  if (product.products == 0)
+    return Verdict::no(std::string("fp32 products from ") + (product.tf32 ? "tf32" : "bf16") +
+                       " terms are taken only when asked for by name");
   if (Verdict v = exactly_sm90(device); !v) return v;
   const auto g = translate(product);
   if (!g) return Verdict::no("C has unit stride in neither dimension");
@@ -52,7 +55,8 @@ Verdict split_sm90a_can_run(const SplitProduct& product, const DeviceInfo& devic
 std::string split_sm90a_configuration(const SplitProduct& product, const DeviceInfo& device) {
   const auto g = translate(product);
   return "x" + std::to_string(product.products) + " " +
-         cuda::sm90a::split_configuration_name(cuda::sm90a::choose_split_configuration(g.value(), device.units));
+         cuda::sm90a::split_configuration_name(cuda::sm90a::choose_split_configuration(g.value(), device.units),
+                                               product.tf32);
 }
 
 std::size_t split_sm90a_workspace_bytes(const SplitProduct& product) {
@@ -65,7 +69,7 @@ void split_sm90a_run(const SplitProduct& product, const ScalarRef<float>& alpha,
   fill_scalars(g, alpha, beta);
   const int configuration = cuda::sm90a::choose_split_configuration(g, device.units);
   require_started(cuda::sm90a::split_launch(g, configuration, device.units, workspace.pointer, stream),
-                  "cuda:wgmma_bf16_terms_sm90a");
+                  product.tf32 ? "cuda:wgmma_tf32_terms_sm90a" : "cuda:wgmma_bf16_terms_sm90a");
 }
 
 }  // namespace tessera::backends

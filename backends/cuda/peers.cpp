@@ -52,6 +52,8 @@ cublasHandle_t device_results(const Queue& queue) { return blas(queue, CUBLAS_PO
 
 template <class T>
 constexpr bool single = std::is_same_v<T, float>;
+template <class T>
+constexpr LtElements lt_elements = std::is_same_v<T, bfloat16> ? LtElements::bf16 : LtElements::fp16;
 
 }  // namespace
 
@@ -221,8 +223,13 @@ Peers gemm(const Queue& queue, bool ta, bool tb, index_t m, index_t n, index_t k
                   }}};
   if constexpr (sizeof(TIn) == 2)
     if (static_cast<float>(alpha) == 1 && static_cast<float>(beta) == 0)
-      peers.push_back(lt_gemm(queue, std::is_same_v<TIn, bfloat16>, ta, tb, m, n, k, a, lda, b, ldb, c, ldc));
+      peers.push_back(lt_gemm(queue, lt_elements<TIn>, ta, tb, m, n, k, a, lda, b, ldb, c, ldc));
   return peers;
+}
+
+Peers gemm_tf32(const Queue& queue, bool ta, bool tb, index_t m, index_t n, index_t k, const float* a, index_t lda,
+                const float* b, index_t ldb, float* c, index_t ldc) {
+  return {lt_gemm(queue, LtElements::tf32, ta, tb, m, n, k, a, lda, b, ldb, c, ldc)};
 }
 
 template <class T>
@@ -251,7 +258,7 @@ template Peers gemm_batched(const Queue&, index_t, index_t, index_t, index_t, co
 
 template <class T>
 Peers gemm_bias_gelu(const Queue& queue, index_t m, index_t n, index_t k, const T* a, const T* b, const T* bias, T* c) {
-  return {lt_gemm(queue, std::is_same_v<T, bfloat16>, false, false, m, n, k, a, m, b, k, c, m, bias)};
+  return {lt_gemm(queue, lt_elements<T>, false, false, m, n, k, a, m, b, k, c, m, bias)};
 }
 template Peers gemm_bias_gelu(const Queue&, index_t, index_t, index_t, const half*, const half*, const half*, half*);
 template Peers gemm_bias_gelu(const Queue&, index_t, index_t, index_t, const bfloat16*, const bfloat16*,

@@ -36,16 +36,18 @@ struct Product {
   cublasLtMatrixLayout_t a = nullptr, b = nullptr, c = nullptr;
   cublasLtMatmulHeuristicResult_t chosen{};
 
-  Product(bool is_bf16, bool ta, bool tb, index_t m, index_t n, index_t k, index_t lda, index_t ldb, index_t ldc,
+  Product(LtElements elements, bool ta, bool tb, index_t m, index_t n, index_t k, index_t lda, index_t ldb, index_t ldc,
           const void* gelu_bias) {
-    const auto type = is_bf16 ? CUDA_R_16BF : CUDA_R_16F;
+    const bool is_tf32 = elements == LtElements::tf32;
+    const auto type = is_tf32 ? CUDA_R_32F : elements == LtElements::bf16 ? CUDA_R_16BF : CUDA_R_16F;
     const auto layout = [&](cublasLtMatrixLayout_t* to, bool transposed, index_t rows, index_t columns, index_t ld) {
       check(cublasLtMatrixLayoutCreate(to, type, static_cast<std::uint64_t>(transposed ? columns : rows),
                                        static_cast<std::uint64_t>(transposed ? rows : columns), ld),
             "cublasLtMatrixLayoutCreate");
     };
     check(cublasLtCreate(&handle), "cublasLtCreate");
-    check(cublasLtMatmulDescCreate(&operation, CUBLAS_COMPUTE_32F, CUDA_R_32F), "cublasLtMatmulDescCreate");
+    check(cublasLtMatmulDescCreate(&operation, is_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F),
+          "cublasLtMatmulDescCreate");
     const cublasOperation_t op_a = ta ? CUBLAS_OP_T : CUBLAS_OP_N, op_b = tb ? CUBLAS_OP_T : CUBLAS_OP_N;
     check(cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_TRANSA, &op_a, sizeof(op_a)), "transa");
     check(cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_TRANSB, &op_b, sizeof(op_b)), "transb");
@@ -82,9 +84,9 @@ struct Product {
 
 }  // namespace
 
-Peer lt_gemm(const Queue& queue, bool is_bf16, bool ta, bool tb, index_t m, index_t n, index_t k, const void* a,
+Peer lt_gemm(const Queue& queue, LtElements elements, bool ta, bool tb, index_t m, index_t n, index_t k, const void* a,
              index_t lda, const void* b, index_t ldb, void* c, index_t ldc, const void* gelu_bias) {
-  const auto product = std::make_shared<const Product>(is_bf16, ta, tb, m, n, k, lda, ldb, ldc, gelu_bias);
+  const auto product = std::make_shared<const Product>(elements, ta, tb, m, n, k, lda, ldb, ldc, gelu_bias);
   void* const workspace = workspace_of(queue.stream);
   auto* const stream = static_cast<cudaStream_t>(queue.stream);
   return {"cuBLASLt", [=] {

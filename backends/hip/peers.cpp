@@ -32,6 +32,10 @@ template <class T>
 Peers random(const Queue&, bool, index_t, T*) {
   return {};
 }
+Peers gemm_tf32(const Queue&, bool, bool, index_t, index_t, index_t, const float*, index_t, const float*, index_t,
+                float*, index_t) {
+  return {};
+}
 template <class T>
 Peers gemm_bias_gelu(const Queue&, index_t, index_t, index_t, const T*, const T*, const T*, T*) {
   return {};

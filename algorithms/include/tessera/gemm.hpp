@@ -108,6 +108,8 @@ GemmProblem<Types> gemm_problem(const Space& exec, const A& a, const B& b, const
   return p;
 }
 
+/// How far elements of A B may be from the exact ones, with rows of A and columns of B no longer than `norms`.
+[[nodiscard]] double gemm_absolute_bound(Precision precision, std::pair<double, double> norms, index_t k);
 /// The fastest precision that keeps `max_error` with operands of these largest norms; full where they are not finite.
 Precision precision_within(double max_error, std::pair<double, double> norms, index_t k,
                            const std::source_location& where);

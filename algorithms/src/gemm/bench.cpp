@@ -29,10 +29,11 @@ void fill_operand(const Space& exec, const View& view, std::uint64_t seed) {
 /// Checks `samples` rows of C against plain fp64 dot products: |error| <= 4 sqrt(K) eps (|A||B|) + eps_out |C|.
 template <class T>
 double sampled_error(const Space& exec, bool ta, bool tb, index_t m, index_t n, index_t k, const T* a, const T* b,
-                     const T* c) {
+                     const T* c, Precision precision) {
   double worst = 0;
   const index_t rows = m < 7 ? m : 7;
-  const double eps = sizeof(T) >= 8 ? 2.3e-16 : 1.2e-7;  // of the accumulator
+  // of the accumulator, or of the operands
+  const double eps = sizeof(T) >= 8 ? 2.3e-16 : precision == Precision::tf32 ? 4.9e-4 : 1.2e-7;
   const double out = sizeof(T) == 2 ? (std::is_same_v<T, half> ? 9.8e-4 : 7.9e-3) : eps;
   const double root = Kokkos::sqrt(static_cast<double>(k));
   Kokkos::parallel_reduce(
@@ -63,7 +64,10 @@ void gemm_case(const char* op, index_t m, index_t n, index_t k, bool quick, cons
   c.only = set;
   c.name = std::string("gemm ") + type_name<T>() + (*set ? " " : "") + set + " " + op + " " + std::to_string(m) + "x" +
            std::to_string(n) + "x" + std::to_string(k) + (*forced ? " " : "") + forced +
-           (precision == Precision::fp32_bf16x6 ? " bf16x6" : "");
+           (precision == Precision::fp32_bf16x6   ? " bf16x6"
+            : precision == Precision::fp32_tf32x3 ? " tf32x3"
+            : precision == Precision::tf32        ? " tf32"
+                                                  : "");
   c.algorithm = "gemm";
   const double dm = static_cast<double>(m), dn = static_cast<double>(n), dk = static_cast<double>(k);
   c.bytes = sizeof(T) * (dm * dk + dk * dn + dm * dn);
@@ -91,15 +95,20 @@ void gemm_case(const char* op, index_t m, index_t n, index_t k, bool quick, cons
       };
       const auto ours = ta ? (tb ? with(transposed(a), transposed(b)) : with(transposed(a), b))
                            : (tb ? with(a, transposed(b)) : with(a, b));
-      prepared.contenders.push_back(contenders(ours,
-                                               peers::gemm<T, T>(peers::queue_of(exec), ta, tb, m, n, k, T(1), a.data(),
-                                                                 ta ? k : m, b.data(), tb ? n : k, T(0), out.data(), m),
-                                               std::tuple(a, b, out)));
+      const auto queue = peers::queue_of(exec);
+      const index_t lda = ta ? k : m, ldb = tb ? n : k;
+      auto others = [&] {
+        if constexpr (std::is_same_v<T, float> && !is_host_space<Space>)
+          if (precision == Precision::tf32)
+            return peers::gemm_tf32(queue, ta, tb, m, n, k, a.data(), lda, b.data(), ldb, out.data(), m);
+        return peers::gemm<T, T>(queue, ta, tb, m, n, k, T(1), a.data(), lda, b.data(), ldb, T(0), out.data(), m);
+      }();
+      prepared.contenders.push_back(contenders(ours, std::move(others), std::tuple(a, b, out)));
       if (s == 0)
         prepared.worst_error = [=] {
           Kokkos::deep_copy(exec, out, T(1e4));
           ours();
-          return sampled_error<T>(exec, ta, tb, m, n, k, a.data(), b.data(), out.data());
+          return sampled_error<T>(exec, ta, tb, m, n, k, a.data(), b.data(), out.data(), precision);
         };
     }
     return prepared;
@@ -277,13 +286,13 @@ void sweep_cases() {
 
 /// Square, flat, skinny, long and unaligned ones, with every transpose.
 template <class T>
-void shape_cases() {
+void shape_cases(Precision precision = Precision::full) {
   constexpr index_t shapes[][3] = {{8192, 8192, 8192}, {4096, 4096, 4096},   {2048, 2048, 2048}, {1024, 1024, 1024},
                                    {512, 512, 512},    {16384, 16384, 1024}, {64, 8192, 8192},   {16, 8192, 8192},
                                    {8192, 8192, 64},   {4096, 14336, 4096},  {1000, 1000, 1000}, {256, 256, 65536},
                                    {3000, 5000, 700}};
   for (const auto& [m, n, k] : shapes)
-    for (const char* op : {"NN", "TN", "NT", "TT"}) gemm_case<T>(op, m, n, k, false, "", Precision::full, "shapes");
+    for (const char* op : {"NN", "TN", "NT", "TT"}) gemm_case<T>(op, m, n, k, false, "", precision, "shapes");
 }
 
 const Registration registration([] {
@@ -291,6 +300,7 @@ const Registration registration([] {
   if constexpr (!is_host_space<Space>) {
     shape_cases<bfloat16>();
     shape_cases<half>();
+    shape_cases<float>(Precision::tf32);
   }
   batched_cases();
   if (is_host_space<Space>) {
@@ -333,6 +343,9 @@ const Registration registration([] {
     constexpr index_t shapes[][3] = {{16384, 16384, 1024}, {64, 8192, 8192},  {16, 8192, 8192}, {8192, 8192, 64},
                                      {4096, 14336, 4096},  {256, 256, 65536}, {3000, 5000, 700}};
     for (const auto& [m, n, k] : shapes) gemm_case<bfloat16>("NN", m, n, k, false, "");
+    for (const char* op : {"NN", "TN"})
+      for (const index_t n : {1024, 2048, 4096, 8192}) gemm_case<float>(op, n, n, n, false, "", Precision::tf32);
+    for (const index_t n : {2048, 4096, 8192}) gemm_case<float>("NN", n, n, n, false, "", Precision::fp32_tf32x3);
     for (const char* op : {"TN", "NT", "TT"}) {
       gemm_case<bfloat16>(op, 4096, 4096, 4096, false, "");
       gemm_case<bfloat16>(op, 1000, 1000, 1000, false, "");

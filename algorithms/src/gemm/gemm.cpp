@@ -28,11 +28,20 @@ double gemm_error_bound(Precision precision, index_t k) {
     case Precision::fp32_bf16x6:  // products of order 2^-24 left out; 24 cut sums in each 32 of K
     case Precision::fp32_bf16x9:
       return second_order * 4 * 0x1p-24 + gamma(sums + 32, 0x1p-24);
+    case Precision::fp32_tf32x3:  // 2^-23 of either, which the second term may lose, and the product of second terms
+      return second_order * 8 * 0x1p-24 + gamma(sums + 32, 0x1p-24);
   }
   return gamma(sums, 0x1p-24);
 }
 
 namespace detail {
+
+double gemm_absolute_bound(Precision precision, std::pair<double, double> norms, index_t k) {
+  const auto sums = static_cast<double>(k);
+  const double small_operands = precision == Precision::full ? 0 : sums * 0x1p-126 * (norms.first + norms.second);
+  return gemm_error_bound(precision, k) * norms.first * norms.second + sums * 0x1p-149 + small_operands;
+}
+
 namespace {
 constexpr const char* function = "tessera::gemm";
 
@@ -69,12 +78,9 @@ Precision precision_within(double max_error, std::pair<double, double> norms, in
                  "a row of A is " + short_text(a) + " long and a column of B " + short_text(b),
                  "Scale the operands, or convert them to double", where);
   });
-  const auto sums = static_cast<double>(k);
-  const auto bound = [&](Precision p) {
-    const double small_operands = p == Precision::full ? 0 : sums * 0x1p-126 * (a + b);
-    return gemm_error_bound(p, k) * a * b + sums * 0x1p-149 + small_operands;
-  };
-  // in the order of their rates on tensor cores; the largest numbers would be rounded to infinity
+  const auto bound = [&](Precision p) { return gemm_absolute_bound(p, norms, k); };
+  // In the order of their rates on tensor cores; the largest numbers would be rounded to infinity. Of tf32 terms three
+  // products take as long as six of bf16 terms, whose bound is lower.
   const bool rounds = a < 0x1p126 && b < 0x1p126;
   if (rounds)
     for (const Precision p : {Precision::bf16, Precision::tf32, Precision::fp32_bf16x3, Precision::fp32_bf16x6})

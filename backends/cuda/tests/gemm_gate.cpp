@@ -74,7 +74,7 @@ TEST_CASE("code for exactly 9.0 runs on 9.0 alone; on others the next path is na
     }
   };
   using backends::GemmComplexDoubleSm90a, backends::GemmCublas, backends::GemmDoubleSm90a, backends::GemmHalfSm90a,
-      backends::GemmSplitSm90a;
+      backends::GemmSplitSm90a, backends::GemmTf32Sm90a, backends::GemmTf32TermsSm90a;
   with_name("cuda:wgmma_half_sm90a", "cuda:cublas", [](const DeviceInfo& on, const char* forced) -> const Selection& {
     return chosen<bfloat16>(on, forced, std::tuple<GemmHalfSm90a, GemmCublas>());
   });
@@ -115,4 +115,30 @@ TEST_CASE("code for exactly 9.0 runs on 9.0 alone; on others the next path is na
     REQUIRE_THROWS_WITH(chosen<float>(device(major, minor), "cuda:wgmma_bf16_terms_sm90a",
                                       std::tuple<GemmSplitSm90a, GemmCublas>(), Precision::fp32_bf16x6),
                         ContainsSubstring("exactly 9.0 and the device is"));
+  REQUIRE_THAT(
+      chosen<float>(device(9, 0), "", std::tuple<GemmTf32TermsSm90a, GemmCublas>(), Precision::fp32_tf32x3).path,
+      ContainsSubstring("gemm[cuda:wgmma_tf32_terms_sm90a x3 128x192x16"));
+  REQUIRE_THAT(chosen<float>(device(9, 0), "", std::tuple<GemmSplitSm90a, GemmTf32TermsSm90a, GemmCublas>()).path,
+               ContainsSubstring("gemm[cuda:cublas]"));
+  // column-major without transposes: one operand has unit stride along K
+  REQUIRE(chosen<float>(device(9, 0), "", std::tuple<GemmTf32Sm90a, GemmCublas>(), Precision::tf32).path ==
+          "gemm[cuda:wgmma_tf32_sm90a 128x256x32 s4 multicast 2]");
+  REQUIRE_THAT(chosen<float>(device(9, 0), "", std::tuple<GemmTf32Sm90a, GemmCublas>()).refusals.at(0).reason,
+               ContainsSubstring("only where the precision permits them"));
+  for (const auto& [major, minor] : {std::pair(8, 9), std::pair(10, 0)})
+    REQUIRE(chosen<float>(device(major, minor), "", std::tuple<GemmTf32Sm90a, GemmCublas>(), Precision::tf32).path ==
+            "gemm[cuda:cublas tf32]");
+  // neither operand along K: copied where a plan has a workspace
+  auto both = problem<float>(Precision::tf32);
+  both.b.strides[0] = 4096;
+  both.b.strides[1] = 1;
+  const auto path_of = [&] {
+    return select_provider<GemmTypes<float, float>, Space>("gemm", both, device(9, 0), "gate test",
+                                                           both.planned ? "NT planned" : "NT", "",
+                                                           std::tuple<GemmTf32Sm90a, GemmCublas>())
+        .path;
+  };
+  REQUIRE_THAT(path_of(), ContainsSubstring("cuda:wgmma_tf32_sm90a copied 128x256x32"));
+  both.planned = false;
+  REQUIRE(path_of() == "gemm[cuda:cublas tf32]");
 }

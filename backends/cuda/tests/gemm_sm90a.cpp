@@ -8,6 +8,7 @@
 #include <gemm/fp64_sm90a/fp64_sm90a.hpp>
 #include <gemm/half_sm80/half_sm80.hpp>
 #include <gemm/half_sm90a/half_sm90a.hpp>
+#include <gemm/tf32_sm90a/tf32_sm90a.hpp>
 #include <gemm_dense.hpp>
 #include <string>
 #include <type_traits>
@@ -16,8 +17,8 @@
 
 #include <tessera/backends/enabled.hpp>
 
-// The Hopper kernels of 16-bit floats, of fp32 from bf16 terms and of fp64, real and complex, through their plain
-// interfaces, so that every configuration meets every edge, and through the call. Needs a device of compute
+// The Hopper kernels of 16-bit floats, of tf32, of fp32 from bf16 or tf32 terms and of fp64, real and complex, through
+// their plain interfaces, so that every configuration meets every edge, and through the call. Needs a device of compute
 // capability 9.0.
 
 namespace {
@@ -369,16 +370,19 @@ TEST_CASE("fp64 on Hopper: several tiles a block, for any number of multiprocess
         }
 }
 
-TEST_CASE("fp32 from bf16 terms on Hopper: configurations, strides, edges, guard bands", "[gemm_sm90a]") {
+TEST_CASE("fp32 from bf16 and tf32 terms on Hopper: configurations, strides, edges, guard bands", "[gemm_sm90a]") {
   if (!is_hopper()) return;
-  for (const int products : {3, 6, 9})
+  for (const auto& [products, tf32] :
+       {std::pair(3, false), std::pair(6, false), std::pair(9, false), std::pair(3, true)})
     for (int configuration = 0; configuration < sm90a::split_configurations(); ++configuration)
       for_setups({63, 64, 65, 128, 129, 191, 192, 193}, [&](Setup s) {
         s.pad = s.pad * 3 / 2;  // alignments of 4 and 8 bytes too
-        INFO(products << " " << sm90a::split_configuration_name(configuration) << ": " << text(s));
-        CHECK(wrong<float>(s, products == 3 ? 0x1p-16 : 0x1p-24, [&](const Wrong<float>& w, index_t, index_t) {
+        INFO(products << " " << sm90a::split_configuration_name(configuration, tf32) << ": " << text(s));
+        const double unit = tf32 ? 0x1p-23 : products == 3 ? 0x1p-16 : 0x1p-24;
+        CHECK(wrong<float>(s, unit, [&, products = products, tf32 = tf32](const Wrong<float>& w, index_t, index_t) {
                 sm90a::SplitGemm g;
                 g.products = products;
+                g.tf32 = tf32;
                 g.m = s.m;
                 g.n = s.n;
                 g.k = s.k;
@@ -403,6 +407,77 @@ TEST_CASE("fp32 from bf16 terms on Hopper: configurations, strides, edges, guard
                 for (int i = 0; i < 64; ++i) REQUIRE(end(i) == static_cast<char>(-1));
               }) == 0);
       });
+}
+
+TEST_CASE("tf32 on Hopper: configurations, majors, both orders of D, edges, guard bands", "[gemm_sm90a]") {
+  if (!is_hopper()) return;
+  for (int configuration = 0; configuration < sm90a::tf32_configurations(); ++configuration)
+    for_setups({16, 63, 65, 128, 129, 257}, [&](const Setup& s) {
+      // lines that the copy engine cannot read, of which there are many, are copied
+      for (const bool transposes : {false, true}) {
+        sm90a::Tf32Gemm fits;
+        fits.k = s.k;
+        if (!sm90a::tf32_configuration_fits(fits, configuration)) continue;
+        INFO(sm90a::tf32_configuration_name(configuration) << (transposes ? " D^T: " : ": ") << text(s));
+        // operands rounded to 11 bits: half a unit in the last place of each
+        CHECK(wrong<float>(s, 0x1p-11, [&](const Wrong<float>& w, index_t lda, index_t ldb) {
+                sm90a::Tf32Gemm g;
+                set_operands(g, s, w, lda, ldb);
+                if (transposes) {
+                  tessera::backends::transpose_product(g);
+                  g.d_column_major = true;
+                }
+                g = sm90a::tf32_oriented(g);
+                const std::size_t bytes = sm90a::tf32_copy_bytes(g);
+                const Memory<char> workspace(
+                    Kokkos::view_alloc(Kokkos::WithoutInitializing, "tessera::test::workspace"), bytes + 64);
+                Kokkos::deep_copy(Space(), workspace, static_cast<char>(-1));
+                REQUIRE((bytes > 0) == (sm90a::tf32_refusal(g) != nullptr));
+                REQUIRE(sm90a::tf32_copy(g, workspace.data(), Space().cuda_stream()) == nullptr);
+                REQUIRE(sm90a::tf32_refusal(g) == nullptr);
+                REQUIRE(sm90a::tf32_launch(g, configuration, 132, Space().cuda_stream()) == nullptr);
+                const Kokkos::View<char*, Kokkos::HostSpace> end("tessera::test::end", 64);
+                Kokkos::deep_copy(end, Kokkos::subview(workspace, std::pair(bytes, bytes + 64)));
+                for (int i = 0; i < 64; ++i) REQUIRE(end(i) == static_cast<char>(-1));
+              }) == 0);
+      }
+    });
+}
+
+TEST_CASE("tf32 on Hopper: operands are rounded to nearest, scalars may be on the device", "[gemm_sm90a]") {
+  if (!is_hopper()) return;
+  constexpr index_t n = 64;
+  const Memory<float> a("a", n * n), b("b", n * n), d("d", n * n), scalars("scalars", 2);
+  const auto ha = Kokkos::create_mirror_view(a), hb = Kokkos::create_mirror_view(b);
+  const float given[] = {1 + 0x1p-11F + 0x1p-13F, 1 + 0x1p-11F, 1 + 0x1p-10F + 0x1p-11F, 0x1p-136F, 0x1.8p-127F};
+  const float rounded[] = {1 + 0x1p-10F, 1, 1 + 0x1p-9F, 0x1p-136F, 0x1.8p-127F};
+  for (index_t i = 0; i < n; ++i) hb(i * n + i) = 1;
+  for (index_t i = 0; i < 5; ++i) ha(i * n + i) = given[i];
+  Kokkos::deep_copy(a, ha);
+  Kokkos::deep_copy(b, hb);
+  const auto hs = Kokkos::create_mirror_view(scalars);
+  hs(0) = 2;
+  hs(1) = -3;
+  Kokkos::deep_copy(scalars, hs);
+  for (int configuration = 0; configuration < sm90a::tf32_configurations(); ++configuration)
+    for (const bool along_m : {false, true})
+      for (const bool swapped : {false, true}) {
+        INFO(sm90a::tf32_configuration_name(configuration) << ' ' << along_m << swapped);
+        sm90a::Tf32Gemm g;
+        g.m = g.n = g.k = g.lda = g.ldb = g.ldd = n;
+        g.a = swapped ? b.data() : a.data();
+        g.b = swapped ? a.data() : b.data();
+        g.a_mn_major = along_m;
+        g.d = d.data();
+        g.alpha_pointer = scalars.data();
+        g.beta_pointer = scalars.data() + 1;
+        if (!sm90a::tf32_configuration_fits(g, configuration)) continue;
+        Kokkos::deep_copy(Space(), d, 1.0F);
+        REQUIRE(sm90a::tf32_launch(g, configuration, 132, Space().cuda_stream()) == nullptr);
+        const auto got = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), d);
+        for (index_t i = 0; i < 5; ++i) CHECK(got(i * n + i) == 2 * rounded[i] - 3);
+        CHECK(got(1) == -3);
+      }
 }
 
 namespace {

@@ -15,7 +15,7 @@ namespace tessera {
 /// one that computes less exactly never does.
 enum class Precision : std::uint8_t {
   full,  ///< as the element types say: fp32 products of fp32 operands, summed in fp32
-  tf32,  ///< fp32 operands may be rounded to 10 mantissa bits before they are multiplied
+  tf32,  ///< fp32 operands may be rounded or cut to 10 mantissa bits before they are multiplied
   bf16,  ///< fp32 operands may be rounded to bfloat16 before they are multiplied
   /// fp32 operands may be multiplied as sums of two bfloat16 terms each (16 bits), three products of which are summed
   fp32_bf16x3,
@@ -23,6 +23,9 @@ enum class Precision : std::uint8_t {
   /// 2^-110 in magnitude may lose the bits below 2^-134.
   fp32_bf16x6,
   fp32_bf16x9,  ///< all nine products of those terms
+  /// as sums of two tf32 terms (22 bits and a sign), three products of which are summed: errors like fp32's. Numbers
+  /// below 2^-112 in magnitude may lose the bits below 2^-136.
+  fp32_tf32x3,
 };
 
 /// A function of one number. NaN stays NaN; of -infinity it is the limit.

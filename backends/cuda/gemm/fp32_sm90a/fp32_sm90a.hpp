@@ -5,15 +5,16 @@
 #include <cstdint>
 
 /// \file
-/// The plain interface of Hopper's fp32 GEMM on bf16 tensor cores: raw pointers, sizes, strides, stream, workspace. No
-/// Kokkos, no vendor header.
+/// The plain interface of Hopper's fp32 GEMM on bf16 or tf32 tensor cores: raw pointers, sizes, strides, stream,
+/// workspace. No Kokkos, no vendor header.
 
 namespace tessera::cuda::sm90a {
 
 /// D = alpha A B + beta D in fp32. A is m x k and B is k x n with any strides, D's rows are contiguous. Each operand
-/// is written as a sum of `terms` bf16 numbers and `products` of the pairs of terms are summed.
+/// is written as a sum of bf16 or tf32 numbers and `products` of the pairs of terms are summed.
 struct SplitGemm {
-  int products = 6;  ///< 3 (two terms), 6 or 9 (three terms)
+  int products = 6;   ///< 3 (two terms), 6 or 9 (three terms)
+  bool tf32 = false;  ///< terms of 11 bits in place of 8; with 3 products alone
   std::int64_t m = 0, n = 0, k = 0;
   const float* a = nullptr;
   std::int64_t a_row = 0, a_column = 0;  ///< strides in elements
@@ -30,7 +31,7 @@ struct SplitGemm {
 const char* split_refusal(const SplitGemm& problem);
 /// Tile shapes by index; the text is for paths.
 int split_configurations();
-const char* split_configuration_name(int configuration);
+const char* split_configuration_name(int configuration, bool tf32);
 int choose_split_configuration(const SplitGemm& problem, int units);
 /// Whether the product is expected to take less time than an fp32 product of the vendor's library.
 bool split_pays(const SplitGemm& problem, int units);

@@ -4,27 +4,29 @@
 #include <cstdint>
 #include <cuda/gemm/half_sm90a/wgmma.cuh>
 #include <cuda/gemm/instructions_sm90a.cuh>
+#include <cuda/gemm/tf32_sm90a/wgmma_tf32.cuh>
 #include <cuda_runtime.h>
+#include <type_traits>
 
 /// \file
 /// D = alpha A B + beta D in fp32 by bf16 tensor cores (sm_90a): x = x1 + x2 + x3 with bf16 terms, each of 8 bits, and
-/// the products of the terms that matter, the small ones first. Another kernel has written the terms as images of
-/// shared memory, so that a stage is two contiguous copies. The tensor cores cut the bits that fall below a running
-/// sum, always towards zero, so that long sums drift: sums of a few chunks of K are added to registers of their own,
-/// rounded to nearest.
-/// Source of the splitting: G. Henry, P. T. P. Tang, A. Heinecke, Leveraging the bfloat16 artificial intelligence
-/// datatype for higher-precision computations, 2019.
+/// the products of the terms that matter, the small ones first; or x = x1 + x2 with tf32 terms of 11 bits. Another
+/// kernel has written the terms as images of shared memory, so that a stage is two contiguous copies. The tensor cores
+/// cut the bits that fall below a running sum, always towards zero, so that long sums drift: sums of a few chunks of K
+/// are added to registers of their own, rounded to nearest. Source of the splitting: G. Henry, P. T. P. Tang, A.
+/// Heinecke, Leveraging the bfloat16 artificial intelligence datatype for higher-precision computations, 2019.
 
 namespace tessera::cuda::sm90a {
 
 /// Products: 3 of two terms, 6 or 9 of three. Promote: chunks of K that the tensor cores sum by themselves.
-template <int Products_, int BN_, int Stages_, int Promote_>
+template <int Products_, int BN_, int Stages_, int Promote_, bool Tf32_ = false>
 struct SplitConfiguration {
+  static constexpr bool tf32 = Tf32_;
   static constexpr int products = Products_, terms = products == 3 ? 2 : 3;
-  static constexpr int BM = 128, BN = BN_, BK = 32, stages = Stages_, promote = Promote_;
+  static constexpr int BM = 128, BN = BN_, BK = tf32 ? 16 : 32, stages = Stages_, promote = Promote_;
   static_assert(promote == 1 || promote == 2);  // of an even number
   static constexpr int cluster = 2, consumers = 2, threads = 128 * (consumers + 1);
-  static constexpr int row_bytes = BK * 2;  // of a term; 64-byte swizzle
+  static constexpr int row_bytes = 64;  // of a term; 64-byte swizzle
   static constexpr int a_term = BM * row_bytes, b_term = BN * row_bytes;
   static constexpr int a_bytes = terms * a_term, b_bytes = terms * b_term;
   static constexpr int shared_bytes = 1024 + stages * (a_bytes + b_bytes) + 2 * stages * 8;
@@ -32,7 +34,7 @@ struct SplitConfiguration {
 };
 
 struct SplitArguments {
-  const std::uint8_t* a;  ///< for each 128 rows, for each 32 of K: the terms' images
+  const std::uint8_t* a;  ///< for each 128 rows, for each chunk of K: the terms' images
   const std::uint8_t* b;  ///< for each BN columns, the same
   float* d;
   long long ldd;
@@ -50,8 +52,10 @@ __host__ __device__ constexpr int split_term(int which, bool of_b) {
   return of_b ? b[which] : a[which];
 }
 
-/// Chunks of 32 along K, an even number.
-__host__ __device__ constexpr int split_chunks(std::int64_t k) { return static_cast<int>((k + 63) / 64 * 2); }
+/// Chunks along K, of 32 or, with tf32 terms, of 16; an even number.
+__host__ __device__ constexpr int split_chunks(std::int64_t k, bool tf32) {
+  return static_cast<int>(tf32 ? (k + 31) / 32 * 2 : (k + 63) / 64 * 2);
+}
 
 template <class C>
 __global__ void __launch_bounds__(C::threads, 1) split_gemm_kernel(const SplitArguments args) {
@@ -67,7 +71,7 @@ __global__ void __launch_bounds__(C::threads, 1) split_gemm_kernel(const SplitAr
 
   const int warpgroup = threadIdx.x / 128;
   const int rank = cluster_rank();
-  const int chunks = split_chunks(args.k);
+  const int chunks = split_chunks(args.k, C::tf32);
   const int row_blocks = (args.m + BM - 1) / BM;
   const int row_tiles = (row_blocks + C::cluster - 1) / C::cluster;  // of clusters
   const int column_tiles = (args.n + BN - 1) / BN;
@@ -123,7 +127,7 @@ __global__ void __launch_bounds__(C::threads, 1) split_gemm_kernel(const SplitAr
     asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
     const int consumer = warpgroup - 1;
     const int thread = threadIdx.x % 128, warp = thread / 32, lane = thread % 32;
-    using Multiply = Wgmma<BN, true, 0, 0>;
+    using Multiply = std::conditional_t<C::tf32, WgmmaTf32<BN>, Wgmma<BN, true, 0, 0>>;
     const auto release = [&](int s) {
       if (thread < C::cluster) barrier_arrive_cluster(&empty[s], thread);
     };
@@ -139,7 +143,7 @@ __global__ void __launch_bounds__(C::threads, 1) split_gemm_kernel(const SplitAr
 #pragma unroll
       for (int p = 9 - C::products; p < 9; ++p)
 #pragma unroll
-        for (int kk = 0; kk < C::BK / 16; ++kk)
+        for (int kk = 0; kk < C::row_bytes / 32; ++kk)
           Multiply::run(d, descriptor<Swizzle::bytes_64>(a + split_term(p, false) * C::a_term + kk * 32, 0, 512),
                         descriptor<Swizzle::bytes_64>(b + split_term(p, true) * C::b_term + kk * 32, 0, 512),
                         accumulate || p > 9 - C::products || kk > 0);

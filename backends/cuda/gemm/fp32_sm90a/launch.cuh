@@ -21,7 +21,7 @@ struct SplitOperand {
 };
 
 /// Writes the images of both operands.
-const char* split_pack(const SplitOperand& a, const SplitOperand& b, int terms, cudaStream_t stream);
+const char* split_pack(const SplitOperand& a, const SplitOperand& b, int terms, bool tf32, cudaStream_t stream);
 /// Multiplies the flagged strips of D in fp32.
 const char* split_repair(const SplitGemm& problem, const std::uint8_t* flags, int columns, cudaStream_t stream);
 
@@ -62,17 +62,17 @@ const char* split_launch_configuration(const SplitGemm& p, const SplitLayout& la
 }
 
 /// The order is that of `shapes` in select.cu.
-template <int Products>
+template <int Products, bool Tf32 = false>
 const char* split_launch_products(const SplitGemm& p, int configuration, const SplitLayout& layout, int units,
                                   std::uint8_t* workspace, cudaStream_t stream) {
-  // with few products a chunk, the additions outside the tensor cores would weigh
+  // with few products a chunk, the additions outside the tensor cores would weigh; of tf32 terms two chunks are 32 of K
   constexpr int promote = Products == 3 ? 2 : 1;
   constexpr int terms = Products == 3 ? 2 : 3;
   if (configuration == 0)
-    return split_launch_configuration<SplitConfiguration<Products, 192, terms == 2 ? 5 : 3, promote>>(
+    return split_launch_configuration<SplitConfiguration<Products, 192, terms == 2 ? 5 : 3, promote, Tf32>>(
         p, layout, units, workspace, stream);
-  return split_launch_configuration<SplitConfiguration<Products, 128, terms == 2 ? 6 : 4, promote>>(p, layout, units,
-                                                                                                    workspace, stream);
+  return split_launch_configuration<SplitConfiguration<Products, 128, terms == 2 ? 6 : 4, promote, Tf32>>(
+      p, layout, units, workspace, stream);
 }
 
 // one translation unit each
@@ -82,5 +82,7 @@ const char* split_launch_6(const SplitGemm& p, int configuration, const SplitLay
                            std::uint8_t* workspace, cudaStream_t stream);
 const char* split_launch_9(const SplitGemm& p, int configuration, const SplitLayout& layout, int units,
                            std::uint8_t* workspace, cudaStream_t stream);
+const char* split_launch_tf32(const SplitGemm& p, int configuration, const SplitLayout& layout, int units,
+                              std::uint8_t* workspace, cudaStream_t stream);
 
 }  // namespace tessera::cuda::sm90a

@@ -5,7 +5,7 @@
 namespace tessera::cuda::sm90a {
 namespace {
 
-constexpr int pack_rows = 64, pack_k = 32, pack_chunks = 4;  // a block of 256 threads writes 4 neighbouring chunks
+constexpr int pack_rows = 64, pack_chunks = 4;  // a block of 256 threads writes 4 neighbouring chunks
 
 struct PackArguments {
   SplitOperand a, b;
@@ -37,13 +37,37 @@ __device__ __forceinline__ void split(const float (&x)[8], uint4 (&packed)[Terms
   for (int t = 0; t < Terms; ++t) packed[t] = make_uint4(words[t][0], words[t][1], words[t][2], words[t][3]);
 }
 
-/// Images: [block of rows][chunk of 32 along k][term][row][64 bytes, swizzled]; zeros outside the matrix.
-template <int Terms>
+/// The two tf32 terms of four numbers: the nearest of 11 bits, and that of the rest, which is exact.
+__device__ __forceinline__ void split(const float (&x)[4], uint4 (&packed)[2]) {
+  std::uint32_t words[2][4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    float rest = x[i];
+#pragma unroll
+    for (int t = 0; t < 2; ++t) {
+      std::uint32_t bits = __float_as_uint(rest);
+      // of NaN and infinities the words stay
+      if (fabsf(rest) <= 3.402823466e38f) {
+        bits = (bits + 0xfff + (bits >> 13 & 1)) & ~0x1fffu;
+        // a finite number above the largest tf32 stays finite
+        if ((bits & 0x7fffffff) == 0x7f800000) bits -= 0x2000;
+      }
+      words[t][i] = bits;
+      rest -= __uint_as_float(bits);
+    }
+  }
+#pragma unroll
+  for (int t = 0; t < 2; ++t) packed[t] = make_uint4(words[t][0], words[t][1], words[t][2], words[t][3]);
+}
+
+/// Images: [block of rows][chunk along k][term][row][64 bytes, swizzled]; zeros outside the matrix.
+template <int Terms, bool Tf32>
 __global__ void __launch_bounds__(256) pack_kernel(const PackArguments args) {
   const bool second = static_cast<int>(blockIdx.x) >= args.blocks_of_a;
   const SplitOperand op = second ? args.b : args.a;
   const std::int64_t block = static_cast<int>(blockIdx.x) - (second ? args.blocks_of_a : 0);
-  const std::int64_t chunks = split_chunks(op.k), groups = (chunks + pack_chunks - 1) / pack_chunks;
+  constexpr int per = Tf32 ? 4 : 8, pack_k = 4 * per;  // numbers of 16 bytes of an image, and of a chunk
+  const std::int64_t chunks = split_chunks(op.k, Tf32), groups = (chunks + pack_chunks - 1) / pack_chunks;
   const std::int64_t row_group = block / groups;
   // neighbouring threads along the stride that is smaller
   const bool along_k = op.k_stride <= op.row_stride;
@@ -57,28 +81,30 @@ __global__ void __launch_bounds__(256) pack_kernel(const PackArguments args) {
                            (along_k ? row_in * 4 + ((part ^ (row_in / 2)) & 3) : thread) * 16;
   const float* const from = op.from + row * op.row_stride;
   const bool wide = op.k_stride == 1 && reinterpret_cast<std::uintptr_t>(from) % 16 == 0;
-  const std::int64_t first_chunk = block % groups * pack_chunks, first_k = first_chunk * pack_k + part * 8;
-  float x[pack_chunks][8];  // all loads before the first store
-  if (row < op.rows && first_k + (pack_chunks - 1) * pack_k + 8 <= op.k) {
+  const std::int64_t first_chunk = block % groups * pack_chunks, first_k = first_chunk * pack_k + part * per;
+  float x[pack_chunks][per];  // all loads before the first store
+  if (row < op.rows && first_k + (pack_chunks - 1) * pack_k + per <= op.k) {
     if (wide) {
 #pragma unroll
       for (int c = 0; c < pack_chunks; ++c) {
         const auto* const at = reinterpret_cast<const float4*>(from + first_k + c * pack_k);
-        const float4 low = at[0], high = at[1];
-        x[c][0] = low.x, x[c][1] = low.y, x[c][2] = low.z, x[c][3] = low.w;
-        x[c][4] = high.x, x[c][5] = high.y, x[c][6] = high.z, x[c][7] = high.w;
+#pragma unroll
+        for (int i = 0; i < per; i += 4) {
+          const float4 four = at[i / 4];
+          x[c][i] = four.x, x[c][i + 1] = four.y, x[c][i + 2] = four.z, x[c][i + 3] = four.w;
+        }
       }
     } else {
 #pragma unroll
       for (int c = 0; c < pack_chunks; ++c)
 #pragma unroll
-        for (int i = 0; i < 8; ++i) x[c][i] = from[(first_k + c * pack_k + i) * op.k_stride];
+        for (int i = 0; i < per; ++i) x[c][i] = from[(first_k + c * pack_k + i) * op.k_stride];
     }
   } else {
 #pragma unroll
     for (int c = 0; c < pack_chunks; ++c)
 #pragma unroll
-      for (int i = 0; i < 8; ++i) {
+      for (int i = 0; i < per; ++i) {
         const std::int64_t k = first_k + c * pack_k + i;
         x[c][i] = row < op.rows && k < op.k ? from[k * op.k_stride] : 0.0f;
       }
@@ -155,19 +181,21 @@ const char* outcome() {
 
 }  // namespace
 
-const char* split_pack(const SplitOperand& a, const SplitOperand& b, int terms, cudaStream_t stream) {
-  const auto blocks = [](const SplitOperand& op) {
+const char* split_pack(const SplitOperand& a, const SplitOperand& b, int terms, bool tf32, cudaStream_t stream) {
+  const auto blocks = [&](const SplitOperand& op) {
     const std::int64_t images = (op.rows + op.block_rows - 1) / op.block_rows;
-    const std::int64_t chunks = split_chunks(op.k);
+    const std::int64_t chunks = split_chunks(op.k, tf32);
     return images * (op.block_rows / pack_rows) * ((chunks + pack_chunks - 1) / pack_chunks);
   };
   const std::int64_t of_a = blocks(a), of_b = blocks(b);
   const PackArguments args{a, b, static_cast<int>(of_a)};
   const auto grid = static_cast<unsigned>(of_a + of_b);
-  if (terms == 2)
-    pack_kernel<2><<<grid, 256, 0, stream>>>(args);
+  if (tf32)
+    pack_kernel<2, true><<<grid, 256, 0, stream>>>(args);
+  else if (terms == 2)
+    pack_kernel<2, false><<<grid, 256, 0, stream>>>(args);
   else
-    pack_kernel<3><<<grid, 256, 0, stream>>>(args);
+    pack_kernel<3, false><<<grid, 256, 0, stream>>>(args);
   return outcome();
 }
 

@@ -26,6 +26,7 @@
 #include <tessera/backends/cuda/gemm_half_sm90a.hpp>
 #include <tessera/backends/cuda/gemm_ladder.hpp>
 #include <tessera/backends/cuda/gemm_split_sm90a.hpp>
+#include <tessera/backends/cuda/gemm_tf32_sm90a.hpp>
 #include <tessera/backends/cuda/machine.hpp>
 #include <tessera/backends/cuda/narrow_float.hpp>
 #include <tessera/backends/cuda/sort_cub.hpp>
@@ -45,10 +46,11 @@ namespace tessera::backends {
 /// tensor-core kernels come first where they were measured faster, then the vendor's library.
 #ifdef KOKKOS_ENABLE_CUDA
 template <class Space>
-using gemm_providers_before_portable = std::conditional_t<
-    std::is_same_v<Space, Kokkos::Cuda>,
-    std::tuple<GemmHalfSm90a, GemmHalfSm80, GemmSplitSm90a, GemmDoubleSm90a, GemmComplexDoubleSm90a, GemmCublas>,
-    std::tuple<>>;
+using gemm_providers_before_portable =
+    std::conditional_t<std::is_same_v<Space, Kokkos::Cuda>,
+                       std::tuple<GemmHalfSm90a, GemmHalfSm80, GemmTf32Sm90a, GemmSplitSm90a, GemmTf32TermsSm90a,
+                                  GemmDoubleSm90a, GemmComplexDoubleSm90a, GemmCublas>,
+                       std::tuple<>>;
 using device_gemm_by_name = std::tuple<>;
 #else
 template <class Space>

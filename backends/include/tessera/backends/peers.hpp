@@ -75,6 +75,9 @@ Peers gemm(const Queue& queue, bool a_transposed, bool b_transposed, index_t m, 
 /// bfloat16.
 template <class T>
 Peers gemm_batched(const Queue& queue, index_t batches, index_t m, index_t n, index_t k, const T* a, const T* b, T* c);
+/// C = op(A) op(B) of fp32 numbers rounded to tf32, column-major; only devices define it.
+Peers gemm_tf32(const Queue& queue, bool a_transposed, bool b_transposed, index_t m, index_t n, index_t k,
+                const float* a, index_t lda, const float* b, index_t ldb, float* c, index_t ldc);
 /// C = gelu(A B + bias of each row), column-major, by the tanh approximation; only devices define it. T: half,
 /// bfloat16.
 template <class T>
