@@ -125,6 +125,13 @@ template <class T>
 constexpr const char* type_of = sizeof(T) == 2 ? "bf16" : "fp32";
 constexpr const char* last_step = "overlapped_epilogue";
 
+/// Of the kernel that is tried first; none is forced where there is none.
+[[maybe_unused]] std::string first_name(const std::tuple<>*) { return {}; }
+template <class First, class... Others>
+std::string first_name(const std::tuple<First, Others...>*) {
+  return std::string(First::name);
+}
+
 /// The steps that this backend alone has, after step 7, the last of the portable ones.
 template <class... Steps>
 void add_backend_steps(std::vector<Way<bfloat16>>& ways, const Space& exec, const Operands<bfloat16>& o,
@@ -140,10 +147,10 @@ void add_backend_steps(std::vector<Way<bfloat16>>& ways, const Space& exec, cons
   (add.template operator()<Steps>(), ...);
   // the last step is what all of them lead to; where that refuses the product, what runs instead, and its path says so
   if constexpr (sizeof...(Steps) > 0) {
-    using Kernel = std::tuple_element_t<0, backends::gemm_providers_before_portable<Space>>;
     const Rung rung{.number = number + 1, .name = last_step, .type = "bf16"};
     try {
-      ways.push_back(house(exec, o, rung, std::string(Kernel::name)));
+      ways.push_back(
+          house(exec, o, rung, first_name(static_cast<backends::gemm_providers_before_portable<Space>*>(nullptr))));
     } catch (const Error&) {
       ways.push_back(house(exec, o, rung, ""));
     }
