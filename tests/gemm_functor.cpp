@@ -222,7 +222,8 @@ TEMPLATE_TEST_CASE("functors of gemm: layouts, transposes, scalars, edges", "[ge
         s.alpha = turn % 8 == 7 ? 0 : turn % 4 == 3 ? -2 : 1;
         s.beta = turn % 6 == 5 ? 3 : turn % 6 == 2 ? 1 : 0;
         s.planned = turn % 4 == 1;
-        s.scalars_on_device = turn % 9 == 4;
+        // an alpha of 0 in device memory is not seen on the host: a vendor's library may read A and B all the same
+        s.scalars_on_device = turn % 9 == 4 && s.alpha != 0;
         s.epilogue = std::is_floating_point_v<tessera::accumulator_t<In>> && turn % 10 == 6;
         s.path = path;
         check<In, Out>(s);

@@ -329,7 +329,8 @@ template <ExecutionSpace Space, class A, class B, class C, GemmFunctor<accumulat
 }
 
 /// C = alpha A B + beta C. Sums are formed in accumulator_t of A's elements.
-/// Where beta is 0, C is overwritten and its old contents are not read; where alpha or K is 0, A and B are not read.
+/// Where beta is 0, C is overwritten and its old contents are not read; where alpha or K is 0, A and B are not read (an
+/// alpha of 0 in device memory the vendor's library may not heed: {.path = "portable"} does).
 /// With C of rank 3 it is a batch of products, C(b) = alpha A(b) B(b) + beta C(b): the first index counts them,
 /// whatever the layout. An A or B of rank 2 is shared by all. Layouts that keep each matrix together (LayoutRight) suit
 /// large products, those that keep the batch together (LayoutLeft) many tiny ones.

@@ -97,17 +97,18 @@ TEST_CASE("code for exactly 9.0 runs on 9.0 alone; on others the next path is na
             });
   // mma.sync is for 8.0 and newer; clusters, which split K, are for 9.0
   using backends::GemmHalfSm80;
-  const auto small = [](const DeviceInfo& on) -> const Selection& {
+  const auto small = [](const DeviceInfo& on, index_t side) -> const Selection& {
     auto p = problem<bfloat16>();
-    for (auto* extents : {p.a.extents, p.b.extents, p.c.extents}) extents[0] = extents[1] = 320;
-    return select_provider<GemmTypes<bfloat16, bfloat16>, Space>("gemm", p, on, "gate test", "320", "",
+    for (auto* extents : {p.a.extents, p.b.extents, p.c.extents}) extents[0] = extents[1] = side;
+    return select_provider<GemmTypes<bfloat16, bfloat16>, Space>("gemm", p, on, "gate test", std::to_string(side), "",
                                                                  std::tuple<GemmHalfSm80, GemmCublas>());
   };
-  REQUIRE(small(device(9, 0)).path == "gemm[cuda:mma_half_sm80 64x64x64 split 4]");
+  REQUIRE(small(device(9, 0), 320).path == "gemm[cuda:mma_half_sm80 64x64x64 split 4]");
   for (const auto& [major, minor] : {std::pair(8, 0), std::pair(8, 9), std::pair(10, 0)})
-    REQUIRE(small(device(major, minor)).path == "gemm[cuda:mma_half_sm80 64x64x64]");
-  REQUIRE(small(device(7, 5)).path == "gemm[cuda:cublas]");
-  REQUIRE_THAT(small(device(7, 5)).refusals.at(0).reason, ContainsSubstring("8.0 and newer and the device is 7.5"));
+    REQUIRE(small(device(major, minor), 192).path == "gemm[cuda:mma_half_sm80 64x64x64]");
+  REQUIRE(small(device(7, 5), 192).path == "gemm[cuda:cublas]");
+  REQUIRE_THAT(small(device(7, 5), 192).refusals.at(0).reason,
+               ContainsSubstring("8.0 and newer and the device is 7.5"));
 
   REQUIRE_THAT(chosen<float>(device(9, 0), "", std::tuple<GemmSplitSm90a, GemmCublas>(), Precision::fp32_bf16x6).path,
                ContainsSubstring("gemm[cuda:wgmma_bf16_terms_sm90a"));

@@ -44,6 +44,7 @@ struct GemmComplexDoubleSm90a {
 
   template <class Types>
   static Verdict can_run(const GemmProblem<Types>& p, const DeviceInfo& device) {
+    if (const char* const why = batch_refusal(p)) return Verdict::no(why);
     return complex_double_sm90a_can_run(product(p), device);
   }
   template <class Types>
