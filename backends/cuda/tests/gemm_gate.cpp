@@ -49,7 +49,10 @@ template <class T, class... Providers>
 const Selection& chosen(const DeviceInfo& on, const char* forced, const std::tuple<Providers...>& providers,
                         Precision precision = Precision::full, index_t side = 4096) {
   return select_provider<GemmTypes<T, T>, Space>("gemm", problem<T>(precision, side), on, "gate test",
-                                                 std::to_string(side) + ", " + typeid(T).name(), forced, providers);
+                                                 std::to_string(side) + ", " +
+                                                     std::to_string(static_cast<int>(precision)) + ", " +
+                                                     typeid(std::tuple<T, Providers...>).name(),
+                                                 forced, providers);
 }
 
 }  // namespace
