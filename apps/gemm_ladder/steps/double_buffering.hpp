@@ -17,6 +17,7 @@ struct DoubleBuffering : MicroTiles<Space, T, Threads> {
   using Team = typename Policy::member_type;
   using Shape::across, Shape::depth, Shape::each, Shape::line, Shape::threads, Shape::tile;
   static constexpr int half = depth * line, buffer = 2 * half, scratch = 2 * buffer, lanes = Sums::lanes;
+  static_assert(scratch * sizeof(Sum) + scratch_alignment <= 32 * 1024);  // what every space gives a team
 
   Product<T> p;
 

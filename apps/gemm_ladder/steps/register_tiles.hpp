@@ -18,7 +18,7 @@ struct MicroTiles {
   static constexpr int side = 8;                            // of a micro-tile
   static constexpr int across = Machine::is_host ? 8 : 16;  // micro-tiles along a side of the tile
   static constexpr int tile = side * across;
-  static constexpr int depth = Machine::is_host ? 32 : 8;  // of a panel, along K
+  static constexpr int depth = Machine::is_host ? 24 : 8;  // of a panel, along K
   static constexpr int line = tile + 4;                    // in scratch: whole vectors, and no bank met twice
   static constexpr int each = across * across / threads;   // micro-tiles a thread
   static_assert(each * threads == across * across);
