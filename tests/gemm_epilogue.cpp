@@ -207,7 +207,8 @@ TEMPLATE_TEST_CASE("epilogues of gemm", "[gemm]", (Types<float, float>), (Types<
     for (const Storage storage : {Storage::right, Storage::left})
       for (const char* path : {"", "portable", with_epilogues}) {
         // forced, it copies operands that it cannot read; it has nothing to do for empty products
-        if (std::string_view(path) == with_epilogues && (m * k == 0 || !has_kernels_with_epilogues<In, Out>())) continue;
+        if (std::string_view(path) == with_epilogues && (m * k == 0 || !has_kernels_with_epilogues<In, Out>()))
+          continue;
         // each function with each kind of bias; what else there is goes round with them
         int turn = 0;
         for (const Activation f : all_activations)

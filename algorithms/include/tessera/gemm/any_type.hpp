@@ -18,8 +18,8 @@
 #include <tessera/gemm/epilogue.hpp>
 #include <tessera/gemm/interleaved.hpp>
 #include <tessera/gemm/kernel.hpp>
-#include <tessera/gemm/tune.hpp>
 #include <tessera/gemm/several.hpp>
+#include <tessera/gemm/tune.hpp>
 
 namespace tessera::detail {
 
