@@ -14,8 +14,8 @@ constexpr int a_bytes = tile_m * tile_k * 2, b_bytes = tile_k * tile_n * 2, stag
 
 // [multicast]
 /// A panel of B for both blocks of a cluster: each brings half of its columns to both.
-__device__ __forceinline__ void load_b_for_both(std::uint8_t* to, const CUtensorMap* map, std::uint64_t* barrier,
-                                                int n0, int k0, int rank) {
+[[maybe_unused]] __device__ __forceinline__ void load_b_for_both(std::uint8_t* to, const CUtensorMap* map,
+                                                                 std::uint64_t* barrier, int n0, int k0, int rank) {
 #pragma unroll
   for (int i = 0; i < tile_n / 128; ++i) {
     const int chunk = rank * (tile_n / 128) + i;  // of 64 columns
@@ -28,6 +28,7 @@ template <int cluster>
 __global__ void __launch_bounds__(threads, 1)
     ladder_specialised(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
                        const Output out, int k) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   extern __shared__ std::uint8_t raw[];
   __shared__ std::uint64_t full[stages], empty[stages];
   std::uint8_t* const base = aligned_to_1024(raw);
@@ -89,6 +90,7 @@ __global__ void __launch_bounds__(threads, 1)
     store<tile_n>(out, d, m0 + (warpgroup - 1) * 64, n0, thread);
   }
   if constexpr (cluster > 1) cluster_sync();  // no block leaves while the other still arrives on its barriers
+#endif
 }
 
 template <int cluster>

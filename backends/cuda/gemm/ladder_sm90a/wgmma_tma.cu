@@ -14,6 +14,7 @@ constexpr int a_bytes = tile_m * tile_k * 2, b_bytes = tile_k * tile_n * 2, stag
 __global__ void __launch_bounds__(threads, 2)
     ladder_wgmma_tma(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
                      const Output out, int k) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   extern __shared__ std::uint8_t raw[];
   __shared__ std::uint64_t full[stages];
   std::uint8_t* const base = aligned_to_1024(raw);
@@ -50,6 +51,7 @@ __global__ void __launch_bounds__(threads, 2)
   }
   // [loop]
   store<tile_n>(out, d, m0 + warpgroup * 64, n0, static_cast<int>(threadIdx.x) % 128);
+#endif
 }
 
 }  // namespace
