@@ -12,10 +12,11 @@ namespace {
 constexpr int tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, consumers = 2, threads = 128 * (1 + consumers);
 constexpr int a_bytes = tile_m * tile_k * 2, b_bytes = tile_k * tile_n * 2, stage_bytes = a_bytes + b_bytes;
 
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL) || !defined(__CUDA_ARCH__)
 // [multicast]
 /// A panel of B for both blocks of a cluster: each brings half of its columns to both.
-[[maybe_unused]] __device__ __forceinline__ void load_b_for_both(std::uint8_t* to, const CUtensorMap* map,
-                                                                 std::uint64_t* barrier, int n0, int k0, int rank) {
+__device__ __forceinline__ void load_b_for_both(std::uint8_t* to, const CUtensorMap* map, std::uint64_t* barrier,
+                                                int n0, int k0, int rank) {
 #pragma unroll
   for (int i = 0; i < tile_n / 128; ++i) {
     const int chunk = rank * (tile_n / 128) + i;  // of 64 columns
@@ -23,6 +24,7 @@ constexpr int a_bytes = tile_m * tile_k * 2, b_bytes = tile_k * tile_n * 2, stag
   }
 }
 // [multicast]
+#endif
 
 template <int cluster>
 __global__ void __launch_bounds__(threads, 1)
