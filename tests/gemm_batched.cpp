@@ -392,7 +392,8 @@ TEST_CASE("gemm tells what is wrong with a batch", "[gemm]") {
     return Kokkos::View<double***, Kokkos::LayoutStride, Space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
         memory.data(), Kokkos::LayoutStride(4, u(batch), 3, u(row), 6, u(column)));
   };
-  for (const auto& overlapping : {strided(0, 6, 1), strided(5, 6, 1), strided(1, 2, 6), strided(2, 40, 6)})
+  for (const auto& overlapping :
+       {strided(0, 6, 1), strided(5, 6, 1), strided(1, 2, 6), strided(2, 40, 6), strided(3, 100, 2)})
     CHECK_THAT(of(a, b4, overlapping), ContainsSubstring("C's products share elements: C is 4 x 3 x 6"));
   for (const auto& apart : {strided(18, 6, 1), strided(6, 24, 1), strided(1, 4, 12), strided(100, 8, 1)})
     CHECK(of(a, b4, apart) == "nothing was thrown");
@@ -402,6 +403,13 @@ TEST_CASE("gemm tells what is wrong with a batch", "[gemm]") {
                tessera::gemm(exec, 1.0, a, b4, 0.0, c, {.epilogue = {.residual = tessera::operand(residual)}});
              }),
              ContainsSubstring("the residual has 3 x 3 x 6") && ContainsSubstring("C is 4 x 3 x 6, which wants 3 x 6"));
+  const Cube none("none", 0, 3, 6), biases("biases", 4, 6, 1);
+  CHECK_THAT(
+      message_of([&] { tessera::gemm(exec, 1.0, a, b4, 0.0, c, {.epilogue = {.residual = tessera::operand(none)}}); }),
+      ContainsSubstring("the residual has 0 x 3 x 6"));
+  CHECK_THAT(
+      message_of([&] { tessera::gemm(exec, 1.0, a, b4, 0.0, c, {.epilogue = {.bias = tessera::operand(biases)}}); }),
+      ContainsSubstring("the bias has"));
 }
 
 TEST_CASE("a plan of a batch checks what it is run with", "[gemm]") {

@@ -95,6 +95,12 @@ TEST_CASE("TESSERA_TUNE=1 has plans tune; gemm() only looks up", "[gemm][tuning]
   CHECK(tables(folder) == 0);
   CHECK(says_file(tessera::plan_gemm(exec, a, b, c).reasons()) == has_others());
   CHECK(tables(folder) == 1);
+  // 0 stands above the option
+  REQUIRE(setenv("TESSERA_TUNE", "0", 1) == 0);  // NOLINT(concurrency-mt-unsafe): no other thread runs
+  CHECK_FALSE(says_file(
+      tessera::plan_gemm(exec, b, tessera::transposed(b), Kokkos::View<float**, Space>("s", 20, 20), {.tune = true})
+          .reasons()));
+  REQUIRE(setenv("TESSERA_TUNE", "1", 1) == 0);  // NOLINT(concurrency-mt-unsafe): no other thread runs
   // an empty product has nothing to measure
   const Kokkos::View<float**, Kokkos::LayoutLeft, Space> none("none", 0, 20), empty("empty", 0, 40);
   CHECK_FALSE(says_file(tessera::plan_gemm(exec, none, b, empty).reasons()));

@@ -264,6 +264,7 @@ TEST_CASE("the tuning file comes before the order of providers, and after what i
              ContainsSubstring("the tuning file names it, but: it has no configuration '64x64'"));
   remember(200, "vendor:gone");
   CHECK(select({200}).path == "tuned[vendor:tiled 32x32]");
+  CHECK_THAT(select({200}).refusals.at(0).reason, ContainsSubstring("this build has no such path"));
   REQUIRE(setenv("TESSERA_TUNE", "0", 1) == 0);  // NOLINT(concurrency-mt-unsafe): no other thread runs
   remember(201, "vendor:tiled 8x8");
   CHECK(select({201}).path == "tuned[portable]");

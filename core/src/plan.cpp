@@ -169,6 +169,8 @@ Selection choose(std::string_view algorithm, std::string_view forced, std::strin
       return take(named.candidate, named.wanted);
     }
     selection.refusals.push_back({std::string(tuned), "the tuning file names it, but: " + named.verdict.reason});
+  } else if (!tuned.empty()) {
+    selection.refusals.push_back({std::string(tuned), "the tuning file names it, but this build has no such path"});
   }
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const Verdict verdict = ask(candidates[i], {});

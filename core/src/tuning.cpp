@@ -60,8 +60,10 @@ std::string file_name(std::string_view text) {
 
 /// A file's text, or nothing where there is none; at most `most` bytes and one more.
 std::string read_file(const fs::path& path, std::size_t most) {
-  std::ifstream file(path, std::ios::binary);
   std::string text;
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return text;  // a pipe would be waited for
+  std::ifstream file(path, std::ios::binary);
   char block[1 << 16];
   while (file && text.size() <= most) {
     file.read(block, sizeof block);

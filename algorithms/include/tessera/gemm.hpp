@@ -166,7 +166,7 @@ template <class V>
   }
   if (rank_v<V> == 1) o.extents[1] = 1;
   if (rank_v<V> == 3) {
-    o.batches = r.extents[0];
+    o.batches = r.extents[0] > 0 ? r.extents[0] : -1;
     o.batch_stride = r.extents[0] > 1 ? r.strides[0] : 0;
   }
   o.host_reads = AccessibleFrom<V, Kokkos::DefaultHostExecutionSpace>;
@@ -297,7 +297,10 @@ void run_gemm(const Space& exec, const Alpha& alpha, const A& a, const B& b, con
   problem.beta = scalar_ref<Accumulator>(beta);
   problem.functor = functor_ref<Types, Space>(f);
   // A and B are not read where alpha is 0
-  if (!problem.alpha.on_host() || problem.alpha.value != Accumulator{}) settle_precision(exec, problem, options, where);
+  if (!problem.alpha.on_host() || problem.alpha.value != Accumulator{})
+    settle_precision(exec, problem, options, where);
+  else
+    check_max_error(options.max_error, options.precision, std::is_same_v<typename Types::in, float>, where);
   const Selection& selection = Entry::select(exec, problem, options.path, false, where);
   const std::size_t bytes = Entry::workspace_bytes(selection, problem);
   require(bytes == 0, [&] {

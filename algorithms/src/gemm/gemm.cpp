@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <numeric>
 #include <string>
 
 #include <tessera/gemm.hpp>
@@ -119,7 +120,8 @@ void check_gemm_shapes(const Box& a, const Box& b, const Box& c, const std::sour
   bool shares = c.extents[0] > 1 && proved_overlap(first, second, false);
   for (const int d : {1, 2})
     if (c.extents[0] > 1 && rows(c) > 0 && columns(c) > 0 && c.extents[d] > 1 && c.strides[0] > 0)
-      shares = shares || (c.strides[d] % c.strides[0] == 0 && c.strides[d] / c.strides[0] < c.extents[0]);
+      if (const index_t common = std::gcd(c.strides[0], c.strides[d]); c.strides[d] > 0)
+        shares = shares || (c.strides[d] / common < c.extents[0] && c.strides[0] / common < c.extents[d]);
   require(!shares, [&] {
     return Error(function,
                  "C's products share elements: C is " + extents_text(c) + " and its first index steps over " +
@@ -138,10 +140,11 @@ void check_gemm_epilogue(const GemmEpilogue& e, const Box& c, const std::type_in
   });
   const auto check = [&](const EpilogueOperand& o, const char* name, index_t rows, index_t columns, bool may_be_wide) {
     if (!o.given()) return;
-    const bool counted = o.batches != 0 && (c.rank == 2 || o.batches != c.extents[0]);
+    const index_t products = o.batches < 0 ? 0 : o.batches;
+    // a bias has no index that counts products
+    const bool counted = o.batches != 0 && (may_be_wide || c.rank == 2 || products != c.extents[0]);
     require(!counted && o.extents[0] == rows && o.extents[1] == columns, [&] {
-      const std::string given =
-                            (o.batches != 0 ? std::to_string(o.batches) + " x " : "") + std::to_string(o.extents[0]),
+      const std::string given = (o.batches != 0 ? std::to_string(products) + " x " : "") + std::to_string(o.extents[0]),
                         wanted = std::to_string(rows);
       return Error(function,
                    std::string(name) + " has " +

@@ -237,14 +237,17 @@ const Selection& GemmEntry<Types, Space>::select(const Space& exec, const GemmPr
                                                  std::string_view path, bool tune, const std::source_location& where) {
   static const std::string types = typeid(Types).name();
   const GemmSignature signature = signature_of(problem);
-  if (tune && path.empty() && forced_by_environment("gemm").empty() &&
-      tuned_path("gemm", device_of(exec), types, signature_bytes(signature)).empty()) {
-    const Region region("tessera::gemm::tuning");
-    tune_gemm<Types, Space>(exec, problem, device_of(exec), types, signature_bytes(signature),
-                            gemm_provider_list<Space>{});
-  }
-  return select_provider<Types, Space>("gemm", problem, device_of(exec), types, signature_bytes(signature), path,
-                                       gemm_provider_list<Space>{}, where);
+  const auto select = [&]() -> const Selection& {
+    return select_provider<Types, Space>("gemm", problem, device_of(exec), types, signature_bytes(signature), path,
+                                         gemm_provider_list<Space>{}, where);
+  };
+  const Selection& selection = select();
+  // by name: it was forced, or the tuning file names a path that can run
+  if (!tune || selection.by_name || tuning() == Tuning::off) return selection;
+  const Region region("tessera::gemm::tuning");
+  tune_gemm<Types, Space>(exec, problem, device_of(exec), types, signature_bytes(signature),
+                          gemm_provider_list<Space>{});
+  return select();
 }
 
 /// The sum of the squares of each of `lines` lines of `depth` elements of each of `batches` matrices; the largest.

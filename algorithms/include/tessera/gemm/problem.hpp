@@ -48,7 +48,7 @@ struct EpilogueOperand {
   const std::type_info* type = nullptr;  ///< of its elements; null: there is no operand
   index_t extents[2] = {};
   index_t strides[2] = {};
-  index_t batches = 0, batch_stride = 0;          ///< 0: no index counts batches, all share it
+  index_t batches = 0, batch_stride = 0;          ///< 0: no index counts batches, all share it; -1: of no product
   bool host_reads = false, device_reads = false;  ///< kernels of the space
 
   [[nodiscard]] bool given() const { return type != nullptr; }
@@ -82,7 +82,7 @@ struct GemmOptions {
   /// NaN anywhere it is full, and nothing is promised.
   double max_error = 0;
   GemmEpilogue epilogue{};
-  /// Forces a path by name ("portable", "openmp:cblas"), also with a configuration as plan.path() tells it
+  /// Forces a path by name ("portable", "openmp:cblas"), of those that have several also with a configuration
   /// ("cuda:wgmma_half_sm90a 128x64x64 split 4"); empty: TESSERA_GEMM, else chosen.
   std::string_view path{};
   /// Of plan_gemm(): every path that can run is timed first, on these A and B and a C of its own, unless the tuning
