@@ -68,7 +68,7 @@ struct Operands {
   Operands(const Space& exec, const LadderCase& s) {
     const auto make = [&](const char* name, index_t rows, index_t columns, std::uint64_t seed, bool poison) {
       const index_t stride = stride_of(columns);
-      const auto view = bench::make_view<T*>(exec, name, rows * stride);
+      auto view = bench::make_view<T*>(exec, name, rows * stride);
       Kokkos::parallel_for("tessera::ladder::fill", Range<Space>(exec, 0, rows * stride),
                            Fill<T>{view.data(), columns, stride, seed, poison});
       return view;
