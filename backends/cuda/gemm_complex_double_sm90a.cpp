@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "gemm/complex_fp64_sm90a/complex_fp64_sm90a.hpp"
 #include "gemm_dense.hpp"
-#include <algorithm>
 
 #include <tessera/backends/cuda/gemm_complex_double_sm90a.hpp>
 
@@ -34,16 +33,9 @@ Verdict complex_double_sm90a_can_run(const ComplexDoubleProduct& product, const 
   if (const char* why = cuda::sm90a::complex_double_refusal(*g))
     return Verdict::no(in_callers_names(why, *g, product.a));
   if (product.by_name) return Verdict::yes();
-  if (std::min(g->m, g->n) <= 64)
-    return Verdict::no("64 rows or columns or fewer: the vendor's library is expected to be faster");
-  // no split of K here, so that few tiles leave multiprocessors idle
-  const index_t tiles = ((g->m + 63) / 64) * ((g->n + 31) / 32);
-  if (2 * tiles < device.units && g->k > 512)
-    return Verdict::no("so few tiles for so long a K: the vendor's library was measured faster");
-  const double products = static_cast<double>(g->m) * static_cast<double>(g->n) * static_cast<double>(g->k);
-  const int chosen = cuda::sm90a::choose_complex_double_configuration(*g, device.units);
-  if (products > 0x1p27 && cuda::sm90a::complex_double_expected_share(*g, chosen, device.units) < 0.88)
-    return Verdict::no("so many multiprocessors idle behind the last tiles: the vendor's library was measured faster");
+  const double share = cuda::sm90a::complex_double_expected_share(
+      *g, cuda::sm90a::choose_complex_double_configuration(*g, device.units), device.units);
+  if (const char* const why = slower_fp64(*g, device.units, share, 0x1p27, 0.88)) return Verdict::no(why);
   return Verdict::yes();
 }
 
@@ -52,10 +44,8 @@ std::string complex_double_sm90a_configuration(const ComplexDoubleProduct& produ
 }
 
 std::vector<std::string> complex_double_sm90a_configurations() {
-  std::vector<std::string> names;
-  for (int c = 0; c < cuda::sm90a::complex_double_configurations(); ++c)
-    names.emplace_back(cuda::sm90a::complex_double_configuration_name(c));
-  return names;
+  return configuration_names(cuda::sm90a::complex_double_configurations(),
+                             cuda::sm90a::complex_double_configuration_name);
 }
 
 int complex_double_sm90a_choose(const ComplexDoubleProduct& product, const DeviceInfo& device) {

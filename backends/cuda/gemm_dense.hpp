@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <tessera/backends/cuda/plain_matrix.hpp>
 #include <tessera/core/device.hpp>
@@ -94,6 +95,27 @@ inline void require_started(const char* wrong, const char* path) {
     throw Error("tessera::gemm", std::string("the path ") + path + " failed to start: " + wrong,
                 "the driver must be of CUDA 12 or newer and the device a Hopper",
                 "Set TESSERA_GEMM=portable to go on without it, and report this");
+}
+
+/// The names of the configurations 0 to count - 1.
+inline std::vector<std::string> configuration_names(int count, const char* (*name)(int)) {
+  std::vector<std::string> names;
+  for (int c = 0; c < count; ++c) names.emplace_back(name(c));
+  return names;
+}
+
+/// Why the vendor's library is faster than the fp64 kernels, which do not split K, where their best tile is expected to
+/// reach `share` of the pipe's rate; or null. The share counts above `small` multiply-adds, and is to be `least`.
+template <class Gemm>
+const char* slower_fp64(const Gemm& g, int units, double share, double small, double least) {
+  if (g.m <= 64 || g.n <= 64) return "64 rows or columns or fewer: the vendor's library is expected to be faster";
+  // few tiles leave multiprocessors idle
+  const index_t tiles = ((g.m + 63) / 64) * ((g.n + 31) / 32);
+  if (2 * tiles < units && g.k > 512) return "so few tiles for so long a K: the vendor's library was measured faster";
+  const double products = static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
+  if (products > small && share < least)
+    return "so many multiprocessors idle behind the last tiles: the vendor's library was measured faster";
+  return nullptr;
 }
 
 }  // namespace tessera::backends

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "gemm/fp64_sm90a/fp64_sm90a.hpp"
 #include "gemm_dense.hpp"
-#include <algorithm>
 
 #include <tessera/backends/cuda/gemm_double_sm90a.hpp>
 
@@ -29,18 +28,11 @@ Verdict double_sm90a_can_run(const DoubleProduct& product, const DeviceInfo& dev
   if (!g) return Verdict::no("an operand has unit stride in neither dimension");
   if (const char* why = cuda::sm90a::double_refusal(*g)) return Verdict::no(in_callers_names(why, *g, product.a));
   if (product.by_name) return Verdict::yes();
-  if (std::min(g->m, g->n) <= 64)
-    return Verdict::no("64 rows or columns or fewer: the vendor's library is expected to be faster");
-  // no split of K here, so that few tiles leave multiprocessors idle
-  const index_t tiles = ((g->m + 63) / 64) * ((g->n + 31) / 32);
-  if (2 * tiles < device.units && g->k > 512)
-    return Verdict::no("so few tiles for so long a K: the vendor's library was measured faster");
-  const double products = static_cast<double>(g->m) * static_cast<double>(g->n) * static_cast<double>(g->k);
-  const int chosen = cuda::sm90a::choose_double_configuration(*g, device.units);
-  if (products > 0x1p28 && cuda::sm90a::double_expected_share(*g, chosen, device.units) < 0.8)
-    return Verdict::no("so many multiprocessors idle behind the last tiles: the vendor's library was measured faster");
+  const double share =
+      cuda::sm90a::double_expected_share(*g, cuda::sm90a::choose_double_configuration(*g, device.units), device.units);
+  if (const char* const why = slower_fp64(*g, device.units, share, 0x1p28, 0.8)) return Verdict::no(why);
   // measured against cuBLAS on an H200: of equal clocks it needs 1 to 4 % fewer cycles there, at more power each
-  if (products > 0x1p33)
+  if (static_cast<double>(g->m) * static_cast<double>(g->n) * static_cast<double>(g->k) > 0x1p33)
     return Verdict::no(
         "so large a product: the vendor's library was measured up to 4 % faster in short runs (in long ones, which the "
         "power limits, 2 to 5 % slower)");
@@ -52,10 +44,7 @@ std::string double_sm90a_configuration(const DoubleProduct& product, const Devic
 }
 
 std::vector<std::string> double_sm90a_configurations() {
-  std::vector<std::string> names;
-  for (int c = 0; c < cuda::sm90a::double_configurations(); ++c)
-    names.emplace_back(cuda::sm90a::double_configuration_name(c));
-  return names;
+  return configuration_names(cuda::sm90a::double_configurations(), cuda::sm90a::double_configuration_name);
 }
 
 int double_sm90a_choose(const DoubleProduct& product, const DeviceInfo& device) {

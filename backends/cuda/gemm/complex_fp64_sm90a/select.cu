@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "launch.cuh"
+#include <cuda/gemm/fp64_shapes_sm90a.hpp>
 #include <iterator>
 
 namespace tessera::cuda::sm90a {
 namespace {
 
-struct Shape {
-  const char* name;
-  int bm, bn;
-  double efficiency;  ///< share of the tensor pipe's rate that the main loop reaches, measured on an H200
-};
-constexpr Shape shapes[] = {
+constexpr Fp64Shape shapes[] = {
     {"128x64x8 s9", 128, 64, 0.97}, {"64x64x8 s12", 64, 64, 0.94}, {"64x32x8 s16", 64, 32, 0.91}};
+constexpr Fp64Family family{8, 32, 20};  // complex multiply-adds
 
 }  // namespace
 
@@ -28,20 +25,11 @@ const char* complex_double_refusal(const ComplexDoubleGemm& p) {
 }
 
 double complex_double_expected_share(const ComplexDoubleGemm& p, int configuration, int units) {
-  // Cycles: the tensor pipe does 32 complex multiply-adds a cycle and multiprocessor; waves of tiles, behind a fixed
-  const Shape& s = shapes[configuration];
-  const auto tiles = ((p.m + s.bm - 1) / s.bm) * ((p.n + s.bn - 1) / s.bn);
-  const auto waves = (tiles + units - 1) / units;
-  const double tile = static_cast<double>((p.k + 7) / 8) * s.bm * s.bn * 8 / 32.0 / s.efficiency + 20.0 * s.bn;
-  const double cycles = 2500 + static_cast<double>(waves) * tile;
-  return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) / (32.0 * units) / cycles;
+  return expected_share(p, shapes[configuration], family, units);
 }
 
 int choose_complex_double_configuration(const ComplexDoubleGemm& p, int units) {
-  int best = 0;
-  for (int c = 1; c < complex_double_configurations(); ++c)
-    if (complex_double_expected_share(p, c, units) > complex_double_expected_share(p, best, units)) best = c;
-  return best;
+  return choose_shape(p, shapes, family, units);
 }
 
 const char* complex_double_launch(const ComplexDoubleGemm& p, int configuration, int units, void* stream) {

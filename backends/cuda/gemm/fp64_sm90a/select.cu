@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "launch.cuh"
+#include <cuda/gemm/fp64_shapes_sm90a.hpp>
 #include <iterator>
 
 namespace tessera::cuda::sm90a {
 namespace {
 
-struct Shape {
-  const char* name;
-  int bm, bn;
-  double efficiency;  ///< share of the tensor pipe's rate that the main loop reaches, measured on an H200
-};
-constexpr Shape shapes[] = {{"128x128x16 s7", 128, 128, 0.96},
-                            {"128x96x16 s8", 128, 96, 0.95},
-                            {"128x64x16 s9", 128, 64, 0.94},
-                            {"64x64x16 s12", 64, 64, 0.92},
-                            {"64x32x16 s16", 64, 32, 0.55}};
+constexpr Fp64Shape shapes[] = {{"128x128x16 s7", 128, 128, 0.96},
+                                {"128x96x16 s8", 128, 96, 0.95},
+                                {"128x64x16 s9", 128, 64, 0.94},
+                                {"64x64x16 s12", 64, 64, 0.92},
+                                {"64x32x16 s16", 64, 32, 0.55}};
+constexpr Fp64Family family{16, 128, 10};
 
 bool aligned(const void* pointer, std::int64_t stride) {
   return reinterpret_cast<std::uintptr_t>(pointer) % 16 == 0 && stride % 2 == 0;
@@ -35,21 +32,10 @@ const char* double_refusal(const DoubleGemm& p) {
 }
 
 double double_expected_share(const DoubleGemm& p, int configuration, int units) {
-  // Cycles: the tensor pipe does 128 multiply-adds a cycle and multiprocessor; waves of tiles, behind a fixed cost
-  const Shape& s = shapes[configuration];
-  const auto tiles = ((p.m + s.bm - 1) / s.bm) * ((p.n + s.bn - 1) / s.bn);
-  const auto waves = (tiles + units - 1) / units;
-  const double tile = static_cast<double>((p.k + 15) / 16) * s.bm * s.bn * 16 / 128.0 / s.efficiency + 10.0 * s.bn;
-  const double cycles = 2500 + static_cast<double>(waves) * tile;
-  return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) / (128.0 * units) / cycles;
+  return expected_share(p, shapes[configuration], family, units);
 }
 
-int choose_double_configuration(const DoubleGemm& p, int units) {
-  int best = 0;
-  for (int c = 1; c < double_configurations(); ++c)
-    if (double_expected_share(p, c, units) > double_expected_share(p, best, units)) best = c;
-  return best;
-}
+int choose_double_configuration(const DoubleGemm& p, int units) { return choose_shape(p, shapes, family, units); }
 
 const char* double_launch(const DoubleGemm& p, int configuration, int units, void* stream) {
   auto* const s = static_cast<cudaStream_t>(stream);
