@@ -170,6 +170,11 @@ Tuning tuning() {
               "Set it to one of these");
 }
 
+bool plans_measure(bool asked) {
+  const Tuning mode = tuning();
+  return mode != Tuning::off && (asked || mode == Tuning::measure);
+}
+
 fs::path tuning_folder() {
   if (const std::string folder = environment("TESSERA_TUNING_DIR"); !folder.empty()) return folder;
   if (const std::string cache = environment("XDG_CACHE_HOME"); !cache.empty())

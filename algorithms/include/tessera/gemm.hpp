@@ -283,7 +283,7 @@ GemmPlan<Types, Space, F> plan_gemm(const Space& exec, const A& a, const B& b, c
   problem.planned = true;
   problem.functor = functor_ref<Types, Space>(f);
   // a functor may write: it is not called to measure
-  const bool tune = std::is_same_v<F, NoFunctor> && (options.tune || tuning() == Tuning::measure);
+  const bool tune = std::is_same_v<F, NoFunctor> && plans_measure(options.tune);
   return {problem, options.epilogue, GemmEntry<Types, Space>::select(exec, problem, options.path, tune, where)};
 }
 

@@ -243,7 +243,7 @@ const Selection& GemmEntry<Types, Space>::select(const Space& exec, const GemmPr
   };
   const Selection& selection = select();
   // by name: it was forced, or the tuning file names a path that can run
-  if (!tune || selection.by_name || tuning() == Tuning::off) return selection;
+  if (!tune || selection.by_name) return selection;
   const Region region("tessera::gemm::tuning");
   tune_gemm<Types, Space>(exec, problem, device_of(exec), types, signature_bytes(signature),
                           gemm_provider_list<Space>{});

@@ -32,6 +32,10 @@ enum class Tuning : std::uint8_t {
 /// \throws Error where it is none of "", "0" and "1"
 [[nodiscard]] Tuning tuning();
 
+/// Whether a plan measures what the file does not know: where that is asked of it, or of all plans; never where files
+/// are not looked at.
+[[nodiscard]] bool plans_measure(bool asked);
+
 /// The folder of the files; empty where the environment names none.
 [[nodiscard]] std::filesystem::path tuning_folder();
 
