@@ -10,7 +10,7 @@ namespace tessera::detail {
 
 /// How a pass over the elements of C is shared among work items. On hosts an item is a piece of a row, in a loop that
 /// vectors may serve. On devices it is eight elements that lie apart, so that those of neighbours lie side by side: of
-/// one element each the item's own arithmetic took most of the time (3 to 4 times as long at 4096 x 4096 of 16 bits).
+/// one element each a pass over 4096 x 4096 of 16 bits took 120 us on an H200, which copies as much in 16.
 template <bool Host>
 struct GemmPassItems {
   static constexpr index_t run = Host ? 2048 : 8;
