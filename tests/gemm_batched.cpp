@@ -34,12 +34,13 @@ template <class T>
 struct Batch {
   using View = Kokkos::View<T***, Kokkos::LayoutStride, Space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-  index_t extents[3], strides[3] = {}, start = 5;
+  index_t extents[3], strides[3] = {}, start;
   std::vector<T> host;
   Kokkos::View<T*, Space> device;
 
-  Batch(index_t batches, index_t rows, index_t columns, Storage storage, Values values, unsigned seed)
-      : extents{batches, rows, columns} {
+  Batch(index_t batches, index_t rows, index_t columns, Storage storage, Values values, unsigned seed,
+        bool aligned = false)
+      : extents{batches, rows, columns}, start(aligned ? 16 : 5) {
     const index_t b = at_least_one(batches), r = at_least_one(rows), c = at_least_one(columns);
     const auto set = [&](index_t x, index_t y, index_t z) { strides[0] = x, strides[1] = y, strides[2] = z; };
     switch (storage) {
@@ -109,6 +110,7 @@ struct Setup {
   Values values = Values::integers;
   int alpha = 1, beta = 0;
   bool scalars_on_device = false;
+  bool aligned = false;  // bases, to 16 bytes
   std::string path{};
 
   [[nodiscard]] std::string text() const {
@@ -123,8 +125,8 @@ struct Setup {
 template <class T>
 Batch<T> operand(const Setup& s, Op op, index_t rows, index_t columns, Storage storage, unsigned seed) {
   const Values values = s.alpha == 0 ? Values::poison : s.values;
-  return gemm_checks::transposes(op) ? Batch<T>(s.batches, columns, rows, storage, values, seed)
-                                     : Batch<T>(s.batches, rows, columns, storage, values, seed);
+  return gemm_checks::transposes(op) ? Batch<T>(s.batches, columns, rows, storage, values, seed, s.aligned)
+                                     : Batch<T>(s.batches, rows, columns, storage, values, seed, s.aligned);
 }
 template <class T>
 Wide element(const Batch<T>& x, Op op, index_t p, index_t i, index_t j) {
@@ -146,7 +148,7 @@ std::string wrong(const Setup& s) {
   using Accumulator = tessera::accumulator_t<In>;
   using Real = tessera::real_t<Accumulator>;
   const auto a = operand<In>(s, s.op_a, s.m, s.k, s.a, 31), b = operand<In>(s, s.op_b, s.k, s.n, s.b, 32);
-  const Batch<Out> c(s.batches, s.m, s.n, s.c, s.beta == 0 ? Values::poison : s.values, 33);
+  const Batch<Out> c(s.batches, s.m, s.n, s.c, s.beta == 0 ? Values::poison : s.values, 33, s.aligned);
   const Space exec;
   const Accumulator alpha(static_cast<Real>(s.alpha)), beta(static_cast<Real>(s.beta));
   const tessera::GemmOptions options{.path = s.path};
@@ -285,6 +287,27 @@ TEST_CASE("gemm of batches into a wider type", "[gemm]") {
   check_batches<tessera::half, float>();
   check_batches<tessera::bfloat16, float>();
   check_batches<std::int8_t, std::int32_t>();
+}
+
+TEMPLATE_TEST_CASE("gemm of batches of aligned 16-bit matrices", "[gemm]", tessera::half, tessera::bfloat16) {
+  // what the copy engine of Hopper can read: tensor cores form them there
+  int turn = 0;
+  for (const auto& [m, n, k] : {std::array<index_t, 3>{64, 64, 64}, {40, 136, 72}, {136, 72, 200}, {200, 264, 40}})
+    for (const index_t batches : {2, 7})
+      for (const Op op_a : {Op::none, Op::transpose})
+        for (const Op op_b : {Op::none, Op::transpose})
+          for (const Storage c : {Storage::right, Storage::columns, Storage::gaps}) {
+            Setup s{.batches = batches, .m = m, .n = n, .k = k, .c = c, .op_a = op_a, .op_b = op_b};
+            s.a = turn % 5 == 1 ? Storage::shared : turn % 2 == 0 ? Storage::right : Storage::columns;
+            s.b = turn % 5 == 2 ? Storage::shared : turn % 3 == 0 ? Storage::right : Storage::columns;
+            s.values = turn % 2 == 0 ? Values::integers : Values::random;
+            s.alpha = turn % 7 == 3 ? 0 : 2;
+            s.beta = turn % 3 - 1;
+            s.aligned = true;
+            ++turn;
+            CHECK(wrong<TestType, TestType>(s) == "");
+            CHECK(wrong<TestType, float>(s) == "");
+          }
 }
 
 namespace {
@@ -475,6 +498,36 @@ TEST_CASE("a batch with an epilogue: one bias for all, a residual for each or fo
       check(one_b, shared_b, Cube("c", batches, m, n), along_rows, residual);
       check(one_b, shared_b, LeftCube("c", batches, m, n), along_rows, residual);
     }
+}
+
+TEST_CASE("a batch of 16-bit floats with a bias", "[gemm]") {
+  const Space exec;
+  constexpr int batches = 6, m = 72, n = 136, k = 40;
+  using tessera::bfloat16;
+  const Kokkos::View<bfloat16***, Kokkos::LayoutRight, Space> a("a", batches, m, k), b("b", batches, k, n);
+  const Kokkos::View<float***, Kokkos::LayoutRight, Space> c("c", batches, m, n);
+  const Kokkos::View<float*, Space> bias("bias", n);
+  const auto ha = Kokkos::create_mirror_view(a);
+  const auto hb = Kokkos::create_mirror_view(b);
+  const auto h_bias = Kokkos::create_mirror_view(bias);
+  for (std::size_t i = 0; i < ha.span(); ++i) ha.data()[i] = bfloat16(static_cast<float>((i * 7 + i / 5) % 9) - 4);
+  for (std::size_t i = 0; i < hb.span(); ++i) hb.data()[i] = bfloat16(static_cast<float>((i * 5 + i / 7) % 7) - 3);
+  for (int j = 0; j < n; ++j) h_bias(j) = static_cast<float>(j % 11 - 5);
+  Kokkos::deep_copy(a, ha);
+  Kokkos::deep_copy(b, hb);
+  Kokkos::deep_copy(bias, h_bias);
+  Kokkos::deep_copy(c, std::nanf(""));
+  tessera::gemm(exec, 1.0F, a, b, 0.0F, c, {.epilogue = tessera::bias_relu(bias)});
+  const auto h = on_host(c);
+  int different = 0;
+  for (int p = 0; p < batches; ++p)
+    for (int i = 0; i < m; ++i)
+      for (int j = 0; j < n; ++j) {
+        float x = h_bias(j);
+        for (int l = 0; l < k; ++l) x += static_cast<float>(ha(p, i, l)) * static_cast<float>(hb(p, l, j));
+        if (h(p, i, j) != std::max(x, 0.0F)) ++different;
+      }
+  CHECK(different == 0);
 }
 
 TEST_CASE("a batch is one kernel, on its instance, and nothing waits", "[gemm]") {

@@ -30,19 +30,16 @@ inline cuda::sm90a::Epilogue half_epilogue(const PlainEpilogue& e) {
 }
 
 /// The kernels' problem, or nothing where an operand has unit stride in neither dimension.
-template <class Gemm = cuda::sm90a::HalfGemm>
-std::optional<Gemm> half_gemm(const HalfProduct& p) {
+inline std::optional<cuda::sm90a::HalfGemm> half_gemm(const HalfProduct& p) {
   using cuda::sm90a::Element;
-  Gemm g;
+  cuda::sm90a::HalfGemm g;
   g.in = p.is_bf16 ? Element::bf16 : Element::fp16;
   g.out = p.out_is_float ? Element::fp32 : g.in;
   g.epilogue = half_epilogue(p.epilogue);
-  if constexpr (requires { g.batches; }) {
-    g.batches = p.batches;
-    g.a_batch = p.batch_strides[0];
-    g.b_batch = p.batch_strides[1];
-    g.d_batch = p.batch_strides[2];
-  }
+  g.batches = p.batches;
+  g.a_batch = p.batch_strides[0];
+  g.b_batch = p.batch_strides[1];
+  g.d_batch = p.batch_strides[2];
   if (!fill_dense(g, p.a, p.b, p.c)) return std::nullopt;
   return g;
 }

@@ -13,7 +13,7 @@ constexpr const char* path = "cuda:mma_half_sm80";
 
 /// The kernels' problem; the epilogue is a pass of its own.
 std::optional<sm80::HalfGemm> translate(const HalfProduct& p) {
-  auto g = half_gemm<sm80::HalfGemm>(p);
+  auto g = half_gemm(p);
   if (g) g->epilogue = {};
   return g;
 }

@@ -15,8 +15,9 @@ std::optional<HalfGemm> translate(const HalfProduct& p) {
   if (!g) return g;
   // a functor that these kernels do not hold is somebody else's pass
   if (half_sm90a_functor_refusal(p) == nullptr) g->functor = p.functor.pointer;
+  g->has_workspace = p.planned || p.by_name;
   // the narrow side of a skinny product is the tiles' columns, of which there may be as few as 16
-  if (g->m <= 64 && g->m < g->n) {
+  if (g->batches == 1 && g->m <= 64 && g->m < g->n) {
     transpose_product(*g);
     g->d_column_major = true;
   }
@@ -30,7 +31,8 @@ bool realigned(const HalfGemm& g, const HalfProduct& product) {
   // of a flat or a skinny product the copies cost as much as what they save
   const bool large = static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k) >= 0x1p30 &&
                      std::min(g.m, g.n) > 64 && g.k >= 256;
-  if (!product.planned || !(large || product.by_name) || cuda::sm90a::realign_bytes(g) == 0) return false;
+  if (!product.planned || g.batches > 1 || !(large || product.by_name) || cuda::sm90a::realign_bytes(g) == 0)
+    return false;
   return cuda::sm90a::refusal(cuda::sm90a::after_realign(g)) == nullptr;  // nothing else may stand against it
 }
 
@@ -39,10 +41,13 @@ HalfGemm as_it_runs(const HalfGemm& g, const HalfProduct& product) {
   return realigned(g, product) ? cuda::sm90a::after_realign(g) : g;
 }
 
-/// The one that was chosen for products of this signature. A residual may lie otherwise than that one's.
-int configuration_of(const HalfGemm& runs, const HalfProduct& product, const DeviceInfo& device) {
+/// The one that was chosen for products of this signature. A residual may lie otherwise than that one's; another
+/// configuration then has to do without a workspace that was not asked for.
+int configuration_of(HalfGemm runs, const HalfProduct& product, const DeviceInfo& device) {
   const int c = product.configuration;
-  return c >= 0 && cuda::sm90a::configuration_fits(runs, c) ? c : cuda::sm90a::choose_configuration(runs, device.units);
+  if (c >= 0 && cuda::sm90a::configuration_fits(runs, c)) return c;
+  runs.has_workspace = runs.has_workspace && c < 0;
+  return cuda::sm90a::choose_configuration(runs, device.units);
 }
 
 std::string name_of(const HalfGemm& g, int configuration, bool copied) {
@@ -55,6 +60,9 @@ double elements(index_t rows, index_t columns) { return static_cast<double>(rows
 
 /// Why the vendor's library was measured faster on an H200, of products without an epilogue, or null.
 const char* slower_than_library(const HalfGemm& g, bool across_lines, int units) {
+  if (g.batches > 1)
+    return std::min(g.m, g.n) <= 32 ? "a batch of products of 32 rows or columns or fewer, which fill no tile"
+                                    : nullptr;
   if (std::min(g.m, g.n) <= 64)
     return across_lines || elements(std::max(g.m, g.n), g.k) > 0x1p25
                ? "64 rows or columns or fewer, and the other operand large or of rows that are no multiples of "
@@ -78,6 +86,7 @@ Verdict half_sm90a_can_run(const HalfProduct& product, const DeviceInfo& device)
   if (!g) return Verdict::no("an operand has unit stride in neither dimension");
   const char* const why = cuda::sm90a::refusal(*g);
   if (why != nullptr && !realigned(*g, product)) return Verdict::no(in_callers_names(why, *g, product.a));
+  if (g->batches > 1 && g->epilogue.residual != nullptr) return Verdict::no("the kernels have no residuals of a batch");
   // a functor in the kernel costs less than a pass of its own behind another path
   if (product.by_name || g->functor != nullptr) return Verdict::yes();
   const bool across_lines = why == nullptr && (g->lda % 64 != 0 || g->ldb % 64 != 0);
@@ -85,7 +94,7 @@ Verdict half_sm90a_can_run(const HalfProduct& product, const DeviceInfo& device)
     return Verdict::no(slower);
   // Where the tiles that there are leave many multiprocessors idle at the end, a library that has more of them is
   // ahead; not of so short a K, whose time is that of C
-  const index_t pairs = ((g->m + 127) / 128) * ((g->n + 127) / 128);
+  const index_t pairs = g->batches * ((g->m + 127) / 128) * ((g->n + 127) / 128);
   if (g->k <= 256 || 2 * pairs <= device.units) return Verdict::yes();
   const HalfGemm runs = as_it_runs(*g, product);
   const double ours =
@@ -95,7 +104,7 @@ Verdict half_sm90a_can_run(const HalfProduct& product, const DeviceInfo& device)
   // copied here cost it over twice the time; small products start earlier here by a microsecond
   double library = why != nullptr ? 2.2 * any : across_lines ? 1.49 * any : 1.1 * (any + 2000);
   // behind it the epilogue is a pass of its own: a launch, and C once more in and out at 2500 bytes a cycle
-  if (product.epilogue.any) library += 3000 + elements(g->m, g->n) * (product.out_is_float ? 8 : 4) / 2500;
+  if (product.epilogue.any) library += 3000 + elements(g->batches * g->m, g->n) * (product.out_is_float ? 8 : 4) / 2500;
   if (ours > library)
     return Verdict::no("so many multiprocessors idle behind the last tiles: the vendor's library has others");
   return Verdict::yes();
@@ -134,14 +143,20 @@ int half_sm90a_choose(const HalfProduct& product, const DeviceInfo& device) {
 
 std::size_t half_sm90a_workspace_bytes(const HalfProduct& product) {
   const auto g = translate(product);
-  return g && realigned(*g, product) ? cuda::sm90a::realign_bytes(*g) : 0;
+  if (!g) return 0;
+  const std::size_t streams = product.configuration >= 0 ? cuda::sm90a::stream_bytes(*g, product.configuration) : 0;
+  return streams + (realigned(*g, product) ? cuda::sm90a::realign_bytes(*g) : 0);
 }
 
 void half_sm90a_run(const HalfProduct& product, const ScalarRef<float>& alpha, const ScalarRef<float>& beta,
                     GemmWorkspace workspace, const DeviceInfo& device, void* stream) {
   HalfGemm g = translate(product).value();
   fill_scalars(g, alpha, beta);
-  if (product.planned) require_started(cuda::sm90a::realign(g, workspace.pointer, stream), path);
+  g.workspace = workspace.pointer;
+  if (realigned(g, product)) {
+    g.workspace = static_cast<char*>(workspace.pointer) + cuda::sm90a::realign_bytes(g);
+    require_started(cuda::sm90a::realign(g, workspace.pointer, stream), path);
+  }
   const int configuration = configuration_of(g, product, device);
   const auto start = g.functor != nullptr ? product.functor.kernels->of(g.in, g.out) : cuda::sm90a::launch;
   require_started(start(g, configuration, device.units, stream), path);

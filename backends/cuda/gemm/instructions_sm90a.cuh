@@ -55,6 +55,22 @@ __device__ __forceinline__ void tma_load_multicast(void* to, const CUtensorMap* 
       "l"(map), "r"(shared_address(b)), "r"(x), "r"(y), "h"(blocks)
       : "memory");
 }
+/// The same of a map with a third coordinate.
+__device__ __forceinline__ void tma_load(void* to, const CUtensorMap* map, std::uint64_t* b, int x, int y, int z) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], "
+      "[%2];" ::"r"(shared_address(to)),
+      "l"(map), "r"(shared_address(b)), "r"(x), "r"(y), "r"(z)
+      : "memory");
+}
+__device__ __forceinline__ void tma_load_multicast(void* to, const CUtensorMap* map, std::uint64_t* b, int x, int y,
+                                                   int z, std::uint16_t blocks) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, "
+      "{%3, %4, %5}], [%2], %6;" ::"r"(shared_address(to)),
+      "l"(map), "r"(shared_address(b)), "r"(x), "r"(y), "r"(z), "h"(blocks)
+      : "memory");
+}
 /// A contiguous copy from global to shared memory, both 16-byte aligned; `bytes` a multiple of 16.
 __device__ __forceinline__ void bulk_load(void* to, const void* from, int bytes, std::uint64_t* b) {
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
@@ -74,6 +90,21 @@ __device__ __forceinline__ void tma_store(const CUtensorMap* map, const void* fr
   asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map),
                "r"(shared_address(from)), "r"(x), "r"(y)
                : "memory");
+}
+__device__ __forceinline__ void tma_store(const CUtensorMap* map, const void* from, int x, int y, int z) {
+  asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(map),
+               "r"(shared_address(from)), "r"(x), "r"(y), "r"(z)
+               : "memory");
+}
+/// Tells other blocks that what this block's threads wrote before a barrier is there; and waits to be told.
+__device__ __forceinline__ void signal(std::uint64_t* flag, std::uint64_t value) {
+  asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(flag), "l"(value) : "memory");
+}
+__device__ __forceinline__ void wait_for(const std::uint64_t* flag, std::uint64_t value) {
+  std::uint64_t now = 0;
+  do {
+    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(now) : "l"(flag) : "memory");
+  } while (now != value);
 }
 __device__ __forceinline__ void named_barrier(int id, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
@@ -145,6 +176,12 @@ __device__ __forceinline__ void locate(int t, int rows, int columns, int& row, i
   const int within = t - first * columns;
   row = first + within % rows_here;
   column = within / rows_here;
+}
+
+/// The same of a batch, whose products follow each other.
+__device__ __forceinline__ void locate(int t, int rows, int columns, int& row, int& column, int& product) {
+  product = t / (rows * columns);
+  locate(t - product * (rows * columns), rows, columns, row, column);
 }
 
 }  // namespace tessera::cuda::sm90a

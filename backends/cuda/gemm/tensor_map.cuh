@@ -9,12 +9,14 @@
 namespace tessera::cuda::sm90a {
 
 /// A row-major `rows` x `columns` matrix of elements of `bytes` bytes, read or written in boxes of box_rows lines of
-/// 128 bytes, swizzled: all that a tensor map is made from.
+/// 128 bytes, swizzled: all that a tensor map is made from. With `products` a third coordinate counts matrices, each
+/// `product_stride` elements behind the one before.
 struct MapOf {
   const void* pointer = nullptr;
   std::int64_t rows = 0, columns = 0, stride = 0;
   std::int32_t type = 0, bytes = 0;  ///< type: a CUtensorMapDataType
   std::int64_t box_rows = 0;
+  std::int64_t products = 0, product_stride = 0;
 
   friend bool operator==(const MapOf&, const MapOf&) = default;
 };
@@ -43,14 +45,16 @@ inline bool make_map(CUtensorMap* map, const MapOf& of) {
     return found == cudaDriverEntryPointSuccess ? reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(entry) : nullptr;
   }();
   if (encode == nullptr) return false;
-  const cuuint64_t extents[] = {static_cast<cuuint64_t>(of.columns), static_cast<cuuint64_t>(of.rows)};
-  const cuuint64_t strides[] = {static_cast<cuuint64_t>(of.stride) * static_cast<cuuint64_t>(of.bytes)};
-  const cuuint32_t box[] = {static_cast<cuuint32_t>(128 / of.bytes), static_cast<cuuint32_t>(of.box_rows)};
-  const cuuint32_t steps[] = {1, 1};
+  const cuuint64_t extents[] = {static_cast<cuuint64_t>(of.columns), static_cast<cuuint64_t>(of.rows),
+                                static_cast<cuuint64_t>(of.products)};
+  const cuuint64_t strides[] = {static_cast<cuuint64_t>(of.stride) * static_cast<cuuint64_t>(of.bytes),
+                                static_cast<cuuint64_t>(of.product_stride) * static_cast<cuuint64_t>(of.bytes)};
+  const cuuint32_t box[] = {static_cast<cuuint32_t>(128 / of.bytes), static_cast<cuuint32_t>(of.box_rows), 1};
+  const cuuint32_t steps[] = {1, 1, 1};
   // lines are promoted to 128 bytes: with 256 those that lie across two take 7 to 14 % longer, aligned ones no less
-  if (encode(map, static_cast<CUtensorMapDataType>(of.type), 2, const_cast<void*>(of.pointer), extents, strides, box,
-             steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
+  if (encode(map, static_cast<CUtensorMapDataType>(of.type), of.products > 0 ? 3 : 2, const_cast<void*>(of.pointer),
+             extents, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+             CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
     return false;
   slot.map = *map;
   slot.of = of;

@@ -93,11 +93,13 @@ struct Wrong {
   double alpha, beta, unit;  // unit 0: the sum is exact
   double rounding;           // of the result, relative; and absolute, of the smallest numbers of its type
   double tiny;
+  index_t batches = 1, a_batch = 0, b_batch = 0, d_batch = 0;  // from one product's operand to the next's
 
   KOKKOS_FUNCTION void operator()(index_t at, index_t& count) const {
-    const index_t e = at - start, i = e / ldd, j = e % ldd;
+    const index_t of_all = at - start, product = batches > 1 ? of_all / d_batch : 0;
+    const index_t e = of_all - product * d_batch, i = e / ldd, j = e % ldd;
     const double got = static_cast<double>(after(at)), old = static_cast<double>(before(at));
-    if (e < 0 || j >= n || i >= m) {
+    if (of_all < 0 || j >= n || i >= m || product >= batches) {
       if (!(got == old || (got != got && old != old))) ++count;
       return;
     }
@@ -105,8 +107,8 @@ struct Wrong {
     double size = 0;
     for (index_t l = 0; l < k; ++l) {
       // alpha is a power of two or 0
-      const double x = alpha * static_cast<double>(a(sa.start + i * sa.row + l * sa.column));
-      const auto y = static_cast<double>(b(sb.start + l * sb.row + j * sb.column));
+      const double x = alpha * static_cast<double>(a(sa.start + product * a_batch + i * sa.row + l * sa.column));
+      const auto y = static_cast<double>(b(sb.start + product * b_batch + l * sb.row + j * sb.column));
       exact.add(x, y);
       size += Kokkos::fabs(x * y);
     }
@@ -127,6 +129,8 @@ struct Setup {
   index_t pad;
   double alpha = 2, beta = 0;
   Values values = Values::integers;
+  index_t batches = 1;
+  bool b_shared = false;  // by all products of a batch
 };
 
 /// Runs `multiply` on matrices with `pad` elements before and in each line; counts what is wrong.
@@ -138,9 +142,16 @@ index_t wrong(const Setup& s, double unit, const Multiply& multiply, double roun
   Wrong<T, Out> w;
   w.sa = {s.pad, s.a_transposed ? 1 : lda, s.a_transposed ? lda : 1};
   w.sb = {s.pad, s.b_transposed ? 1 : ldb, s.b_transposed ? ldb : 1};
-  w.a = Memory<T>("tessera::test::a", s.pad + lda * (s.a_transposed ? s.k : s.m));
-  w.b = Memory<T>("tessera::test::b", s.pad + ldb * (s.b_transposed ? s.n : s.k));
-  w.before = Memory<Out>("tessera::test::before", s.pad + ldd * s.m + 9);
+  const index_t of_a = lda * (s.a_transposed ? s.k : s.m), of_b = ldb * (s.b_transposed ? s.n : s.k);
+  if (s.batches > 1) {
+    w.batches = s.batches;
+    w.a_batch = of_a + s.pad;
+    w.b_batch = s.b_shared ? 0 : of_b + s.pad;
+    w.d_batch = ldd * s.m + s.pad;
+  }
+  w.a = Memory<T>("tessera::test::a", s.pad + of_a + (s.batches - 1) * w.a_batch);
+  w.b = Memory<T>("tessera::test::b", s.pad + of_b + (s.batches - 1) * w.b_batch);
+  w.before = Memory<Out>("tessera::test::before", s.pad + ldd * s.m + (s.batches - 1) * w.d_batch + 9);
   w.after = Memory<Out>("tessera::test::after", w.before.extent(0));
   w.m = s.m;
   w.n = s.n;
@@ -167,7 +178,18 @@ index_t wrong(const Setup& s, double unit, const Multiply& multiply, double roun
 std::string text(const Setup& s) {
   return std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k) + " transposed " +
          std::to_string(s.a_transposed) + std::to_string(s.b_transposed) + " pad " + std::to_string(s.pad) + " beta " +
-         std::to_string(s.beta) + " values " + std::to_string(static_cast<int>(s.values));
+         std::to_string(s.beta) + " values " + std::to_string(static_cast<int>(s.values)) + " batches " +
+         std::to_string(s.batches) + (s.b_shared ? " that share B" : "");
+}
+
+template <class F>
+void run_setups(const std::vector<Setup>& all, const F& f) {
+  int turn = 0;
+  for (Setup s : all) {
+    if (turn++ % 3 == 1 && s.alpha != 0) s.beta = -3;
+    if (turn % 2 == 0) s.values = Values::random;
+    f(s);
+  }
 }
 
 template <class F>
@@ -185,13 +207,53 @@ void for_setups(const std::vector<index_t>& edges, const F& f) {
       all.push_back({200, 200, 60, ta, tb, 0, 0});
       all.push_back({200, 200, 60, ta, tb, 0, 0, -3});
     }
-  int turn = 0;
-  for (Setup s : all) {
-    if (turn++ % 3 == 1 && s.alpha != 0) s.beta = -3;
-    if (turn % 2 == 0) s.values = Values::random;
-    f(s);
-  }
+  run_setups(all, f);
 }
+
+/// Batches of products for `for_setups`.
+template <class F>
+void for_batches(const F& f) {
+  std::vector<Setup> all;
+  for (const bool ta : {false, true})
+    for (const bool tb : {false, true}) {
+      all.push_back({.m = 64, .n = 64, .k = 64, .a_transposed = ta, .b_transposed = tb, .pad = 0, .batches = 5});
+      all.push_back({.m = 129, .n = 257, .k = 65, .a_transposed = ta, .b_transposed = tb, .pad = 2, .batches = 3});
+      all.push_back({.m = 33, .n = 40, .k = 130, .a_transposed = ta, .b_transposed = tb, .pad = 2, .batches = 200});
+      all.push_back({.m = 300, .n = 200, .k = 1000, .a_transposed = ta, .b_transposed = tb, .pad = 0, .batches = 7});
+      all.push_back({.m = 64,
+                     .n = 200,
+                     .k = 70,
+                     .a_transposed = ta,
+                     .b_transposed = tb,
+                     .pad = 4,
+                     .batches = 9,
+                     .b_shared = true});
+    }
+  run_setups(all, f);
+}
+
+/// Memory whose bits are all 1, and some behind its end that nothing may write.
+class Workspace {
+ public:
+  explicit Workspace(std::size_t bytes)
+      : m_bytes(bytes),
+        m_memory(Kokkos::view_alloc(Kokkos::WithoutInitializing, "tessera::test::workspace"), bytes + guard) {
+    Kokkos::deep_copy(Space(), m_memory, static_cast<char>(-1));
+  }
+  [[nodiscard]] char* data() const { return m_memory.data(); }
+  [[nodiscard]] bool kept_end() const {
+    const Kokkos::View<char*, Kokkos::HostSpace> end("tessera::test::end", guard);
+    Kokkos::deep_copy(end, Kokkos::subview(m_memory, std::pair(m_bytes, m_bytes + guard)));
+    for (std::size_t i = 0; i < guard; ++i)
+      if (end(i) != static_cast<char>(-1)) return false;
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t guard = 64;
+  std::size_t m_bytes;
+  Memory<char> m_memory;
+};
 
 /// A kernel's problem on these matrices, each with unit stride in one dimension.
 template <class Gemm, class T, class Out>
@@ -209,6 +271,12 @@ void set_operands(Gemm& g, const Setup& s, const Wrong<T, Out>& w, index_t lda, 
   g.ldd = w.ldd;
   g.alpha = static_cast<decltype(g.alpha)>(s.alpha);
   g.beta = static_cast<decltype(g.beta)>(s.beta);
+  if constexpr (requires { g.batches; }) {
+    g.batches = s.batches;
+    g.a_batch = w.a_batch;
+    g.b_batch = w.b_batch;
+    g.d_batch = w.d_batch;
+  }
 }
 
 }  // namespace
@@ -397,14 +465,9 @@ TEST_CASE("fp32 from bf16 and tf32 terms on Hopper: configurations, strides, edg
                 g.alpha = static_cast<float>(s.alpha);
                 g.beta = static_cast<float>(s.beta);
                 REQUIRE(sm90a::split_refusal(g) == nullptr);
-                const std::size_t bytes = sm90a::split_workspace_bytes(g);
-                const Memory<char> workspace(
-                    Kokkos::view_alloc(Kokkos::WithoutInitializing, "tessera::test::workspace"), bytes + 64);
-                Kokkos::deep_copy(Space(), workspace, static_cast<char>(-1));
+                const Workspace workspace(sm90a::split_workspace_bytes(g));
                 REQUIRE(sm90a::split_launch(g, configuration, 132, workspace.data(), Space().cuda_stream()) == nullptr);
-                const Kokkos::View<char*, Kokkos::HostSpace> end("tessera::test::end", 64);
-                Kokkos::deep_copy(end, Kokkos::subview(workspace, std::pair(bytes, bytes + 64)));
-                for (int i = 0; i < 64; ++i) REQUIRE(end(i) == static_cast<char>(-1));
+                REQUIRE(workspace.kept_end());
               }) == 0);
       });
 }
@@ -485,15 +548,19 @@ namespace {
 /// Every configuration of the 16-bit kernels, into rows and, where it can, into columns.
 template <class T, class Out>
 void check_half(sm90a::Element in, sm90a::Element out, double rounding, const std::vector<index_t>& edges) {
-  for (int configuration = 0; configuration < sm90a::configurations(); ++configuration)
-    for_setups(edges, [&](Setup s) {
+  for (int configuration = 0; configuration < sm90a::configurations(); ++configuration) {
+    const auto check = [&](Setup s) {
       s.pad *= 4;  // 16 bytes
       for (const bool columns : {false, true}) {
         sm90a::HalfGemm g;
         g.in = in;
         g.out = out;
+        g.m = s.m;
+        g.n = s.n;
         g.k = s.k;
+        g.batches = s.batches;
         g.d_column_major = columns;
+        g.has_workspace = true;
         if (!sm90a::configuration_fits(g, configuration)) continue;
         INFO(sm90a::configuration_name(configuration) << (columns ? " columns: " : ": ") << text(s));
         CHECK(wrong<T, Out>(
@@ -502,11 +569,17 @@ void check_half(sm90a::Element in, sm90a::Element out, double rounding, const st
                     set_operands(g, s, w, lda, ldb);
                     if (columns) tessera::backends::transpose_product(g);
                     REQUIRE(sm90a::refusal(g) == nullptr);
+                    const Workspace workspace(sm90a::stream_bytes(g, configuration));
+                    g.workspace = workspace.data();
                     REQUIRE(sm90a::launch(g, configuration, 132, Space().cuda_stream()) == nullptr);
+                    REQUIRE(workspace.kept_end());
                   },
                   rounding) == 0);
       }
-    });
+    };
+    for_setups(edges, check);
+    for_batches(check);
+  }
 }
 
 }  // namespace
@@ -591,26 +664,38 @@ index_t wrong_in_chain(const Space& exec, const Bf16Matrix& x, index_t steps) {
 }  // namespace
 
 TEST_CASE("bf16 on Hopper: products that wait for each other, launched and in a captured graph", "[gemm_sm90a]") {
-  // the kernel starts while the one before it runs: each step reads what the last one wrote
+  // the kernel starts while the one before it runs: each step reads what the last one wrote. Where K streams, replays
+  // find the flags as the one before left them
   if (!is_hopper()) return;
   constexpr index_t n = chain_extent, steps = 66;  // a multiple of the number of buffers
+  sm90a::HalfGemm g;
+  g.m = g.n = g.k = g.lda = g.ldb = g.ldd = n;
+  g.b_mn_major = true;
+  struct Run {
+    int configuration, units;
+  };
+  std::vector<Run> runs{{sm90a::choose_configuration(g, 132), 132}};
+  g.has_workspace = true;
+  for (int c = 0; c < sm90a::configurations(); ++c)
+    for (const int units : {4, 7, 15, 132})
+      if (sm90a::stream_bytes(g, c) > 0) runs.push_back({c, units});
+  REQUIRE(runs.size() > 1);
   cudaStream_t stream = nullptr;
   REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);
-  {
+  for (const auto& [configuration, units] : runs) {
+    INFO(sm90a::configuration_name(configuration) << " units " << units);
     const Space exec(stream);
     const Bf16Matrix shift("shift", n, n);
     const Bf16Matrix x[3] = {Bf16Matrix("x0", n, n), Bf16Matrix("x1", n, n), Bf16Matrix("x2", n, n)};
     fill_chain(exec, x[0], shift);
-    sm90a::HalfGemm g;
-    g.m = g.n = g.k = g.lda = g.ldb = g.ldd = n;
+    const Workspace workspace(sm90a::stream_bytes(g, configuration));
+    g.workspace = workspace.data();
     g.b = shift.data();
-    g.b_mn_major = true;
-    const int configuration = sm90a::choose_configuration(g, 132);
     const auto chain = [&] {
       for (int s = 0; s < steps; ++s) {
         g.a = x[s % 3].data();
         g.d = x[(s + 1) % 3].data();
-        REQUIRE(sm90a::launch(g, configuration, 132, stream) == nullptr);
+        REQUIRE(sm90a::launch(g, configuration, units, stream) == nullptr);
       }
     };
     chain();
@@ -629,6 +714,53 @@ TEST_CASE("bf16 on Hopper: products that wait for each other, launched and in a 
     CHECK(cudaGraphExecDestroy(executable) == cudaSuccess);
     CHECK(cudaGraphDestroy(graph) == cudaSuccess);
     exec.fence();
+    CHECK(workspace.kept_end());
   }
   CHECK(cudaStreamDestroy(stream) == cudaSuccess);
+}
+
+TEST_CASE("bf16 on Hopper: sums that stream have the same bits each time, and two launches side by side end",
+          "[gemm_sm90a]") {
+  if (!is_hopper()) return;
+  constexpr index_t m = 700, n = 904, k = 2000;
+  const Memory<tessera::bfloat16> a("a", m * k), b("b", k * n);
+  fill(a, Values::random, 1);
+  fill(b, Values::random, 2);
+  sm90a::HalfGemm g;
+  g.out = sm90a::Element::fp32;
+  g.m = m;
+  g.n = g.ldb = g.ldd = n;
+  g.k = g.lda = k;
+  g.b_mn_major = true;
+  g.a = a.data();
+  g.b = b.data();
+  g.has_workspace = true;
+  cudaStream_t streams[2] = {};
+  for (auto& stream : streams) REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);
+  for (int c = 0; c < sm90a::configurations(); ++c) {
+    const std::size_t bytes = sm90a::stream_bytes(g, c);
+    if (bytes == 0) continue;
+    for (const int units : {6, 132}) {
+      INFO(sm90a::configuration_name(c) << " units " << units);
+      const Memory<float> first("first", m * n), other("other", m * n);
+      const Workspace workspaces[2] = {Workspace(bytes), Workspace(bytes)};
+      Space().fence();
+      for (int turn = 0; turn < 20; ++turn)
+        for (int i = 0; i < 2; ++i) {
+          g.d = i == 0 ? first.data() : other.data();
+          g.workspace = workspaces[i].data();
+          REQUIRE(sm90a::launch(g, c, units, streams[i]) == nullptr);
+        }
+      for (auto& stream : streams) REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
+      index_t differ = 0;
+      Kokkos::parallel_reduce(
+          "tessera::test::compare", tessera::Range<Space>(Space(), 0, m * n),
+          KOKKOS_LAMBDA(index_t i, index_t & count) {
+            if (first(i) != other(i)) ++count;
+          },
+          differ);
+      CHECK(differ == 0);
+    }
+  }
+  for (auto& stream : streams) CHECK(cudaStreamDestroy(stream) == cudaSuccess);
 }

@@ -18,8 +18,11 @@ const char* launch_kernel(const Arguments& arguments, bool a_m_major, bool b_n_m
                           bool for_hopper, void* stream) {
   using Kernel = void (*)(Arguments);
   const auto of = [&]<bool a, bool b>(bool aligned) -> Kernel {
-    if (batches > 1) return aligned ? gemm_half_sm80<In, a, b, true, true> : gemm_half_sm80<In, a, b, false, true>;
-    return aligned ? gemm_half_sm80<In, a, b, true, false> : gemm_half_sm80<In, a, b, false, false>;
+    if (batches > 1)
+      return aligned ? gemm_half_sm80<In, a, b, true, true, 1> : gemm_half_sm80<In, a, b, false, true, 1>;
+    if (arguments.k <= 64 * arguments.splits)
+      return aligned ? gemm_half_sm80<In, a, b, true, false, 1> : gemm_half_sm80<In, a, b, false, false, 1>;
+    return aligned ? gemm_half_sm80<In, a, b, true, false, 3> : gemm_half_sm80<In, a, b, false, false, 3>;
   };
   const auto whole = [](const void* p, std::int64_t leading, std::int64_t batch, std::int64_t length) {
     return reinterpret_cast<std::uintptr_t>(p) % 16 == 0 && leading % 8 == 0 && batch % 8 == 0 && length % 8 == 0;
@@ -32,7 +35,7 @@ const char* launch_kernel(const Arguments& arguments, bool a_m_major, bool b_n_m
           : (b_n_major ? of.template operator()<false, true>(aligned) : of.template operator()<false, false>(aligned));
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(blocks, batches);
-  config.blockDim = dim3(threads);
+  config.blockDim = dim3(32 * (batches > 1 ? warps_of<true> : warps_of<false>));
   config.stream = static_cast<cudaStream_t>(stream);
   cudaLaunchAttribute attributes[2] = {};
   attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;

@@ -25,8 +25,8 @@ int choose_splits(const HalfGemm& p, int units, bool on_hopper) {
 }
 
 bool is_small(const HalfGemm& p, int splits, int units) {
-  if ((p.m == 1 || p.n == 1) && p.k > 256) return false;  // a matrix by a vector, which is no work for tiles
-  return tiles(p) * p.batches * splits <= units && (steps(p) + splits - 1) / splits <= 3;
+  if (p.m == 1 || p.n == 1) return false;  // a matrix by a vector, which is no work for tiles
+  return tiles(p) * p.batches * splits <= units && (steps(p) + splits - 1) / splits <= 4;
 }
 
 const char* launch(const HalfGemm& p, int splits, bool on_hopper, void* stream) {

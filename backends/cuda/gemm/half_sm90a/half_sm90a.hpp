@@ -59,6 +59,10 @@ struct HalfGemm {
   float alpha = 1, beta = 0;
   const float* alpha_pointer = nullptr;  ///< device memory; used instead of alpha where not null
   const float* beta_pointer = nullptr;
+  std::int64_t batches = 1;                            ///< of the products of a batch the operands are the first's
+  std::int64_t a_batch = 0, b_batch = 0, d_batch = 0;  ///< from one product's operand to the next's; 0: one for all
+  bool has_workspace = false;                          ///< configurations may ask for one (stream_bytes())
+  void* workspace = nullptr;
   Epilogue epilogue;
   const void* functor = nullptr;  ///< on the host: D = functor(alpha A B + beta D, row, column), and no epilogue
 };
@@ -74,12 +78,16 @@ HalfGemm after_realign(HalfGemm problem);
 /// Enqueues the copies and has the problem read them. Returns null, or what went wrong.
 const char* realign(HalfGemm& problem, void* workspace, void* stream);
 
+/// Bytes of workspace that a configuration needs on a device of any size: those through which K streams, for sums of
+/// tiles that lie in the parts of two blocks or more.
+std::size_t stream_bytes(const HalfGemm& problem, int configuration);
+
 /// Tile shapes by index; the text is for paths: "128x256x64 s4 multicast 2".
 int configurations();
 const char* configuration_name(int configuration);
 /// Whether the configuration can take the problem: those that split K want as many tiles of K as blocks; the others,
 /// where there is an epilogue or a functor, a residual and an old D (where beta is not 0) whose rows are pairs of
-/// aligned elements. Functors are compiled into some configurations only.
+/// aligned elements. Functors are compiled into some configurations only; a batch has no residual.
 bool configuration_fits(const HalfGemm& problem, int configuration);
 /// How long a configuration is expected to take on `units` multiprocessors, and the best of all tiles that the chip has
 /// registers and shared memory for, which a library may have; both but for what is the same for all.

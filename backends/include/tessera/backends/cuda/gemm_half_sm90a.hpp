@@ -67,7 +67,8 @@ const char* half_sm90a_functor_refusal(const HalfProduct& product);
 std::string half_sm90a_configuration(const HalfProduct& product, const DeviceInfo& device);
 std::vector<std::string> half_sm90a_configurations(const HalfProduct& product, const DeviceInfo& device);
 int half_sm90a_choose(const HalfProduct& product, const DeviceInfo& device);
-/// For copies of operands that the copy engine cannot read as they lie; 0 for the others.
+/// For copies of operands that the copy engine cannot read as they lie, and of the configuration named for sums of
+/// tiles that lie in several parts; 0 for the others.
 std::size_t half_sm90a_workspace_bytes(const HalfProduct& product);
 /// alpha and beta are host values where their pointer is null, else in device memory.
 void half_sm90a_run(const HalfProduct& product, const ScalarRef<float>& alpha, const ScalarRef<float>& beta,
@@ -97,7 +98,6 @@ struct GemmHalfSm90a {
 
   template <class Types>
   static Verdict can_run(const GemmProblem<Types>& p, const DeviceInfo& device) {
-    if (const char* const why = batch_refusal(p)) return Verdict::no(why);
     return half_sm90a_can_run(half_product(p), device);
   }
   template <class Types>

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "launch.cuh"
+
+namespace tessera::cuda::sm90a {
+
+const char* launch_bf16_streamed(const HalfGemm& p, const Tile& tile, int units, cudaStream_t stream) {
+  return launch_streamed<__nv_bfloat16, __nv_bfloat16>(p, tile, units, stream);
+}
+
+}  // namespace tessera::cuda::sm90a
