@@ -24,6 +24,7 @@ endif()
 tessera_test(app_common HOST_ONLY LIBRARIES tessera::app_common)
 if(TARGET tessera::bench_report)
   tessera_test(bench_report HOST_ONLY LIBRARIES tessera::bench_report)
+  tessera_test(bench_replay LIBRARIES tessera::bench_measure)
 endif()
 
 # tessera_app_test(name APP heat OPTIONS --size 9 [RANKS 4] [EXIT 0] [STDOUT regex] [STDERR regex] [JSON key=value ...]
@@ -130,7 +131,7 @@ endif()
 # The bench: one real case, stored results, and what it refuses. Its reports are tested in bench_report.cpp.
 set(stored "${PROJECT_SOURCE_DIR}/docs/results/h200-2026-12-01.json")
 tessera_app_test(bench.help APP bench OPTIONS --help EXIT 0
-                 STDOUT "--filter.*--set.*--list.*--from.*--json.*--csv.*--html.*--markdown.*--compare.*Examples:.*130")
+                 STDOUT "--filter.*--set.*--replay.*--list.*--from.*--json.*--csv.*--html.*--markdown.*--compare.*Examples:.*130")
 tessera_app_test(bench.list APP bench OPTIONS --list --set full --filter "dot fp64" EXIT 0 STDOUT "^dot fp64 n=")
 tessera_app_test(bench.one_case APP bench OPTIONS --set full --filter "dot fp64 1e5" --rounds 3 --progress EXIT 0
                  STDERR "0 of 1, 1 to go.*dot fp64 n=1e5"
@@ -149,6 +150,14 @@ tessera_app_test(bench.from_nothing APP bench OPTIONS --from no/such.json EXIT 2
 tessera_app_test(bench.from_other APP bench OPTIONS --from "${CMAKE_CURRENT_LIST_FILE}" EXIT 2 STDERR "not JSON")
 tessera_app_test(bench.no_case APP bench OPTIONS --filter nothing EXIT 2 STDERR "no case.*--list")
 tessera_app_test(bench.folder_missing APP bench OPTIONS --html no/such/x.html EXIT 2 STDERR "no/such/x.html.*Make the")
+tessera_app_test(bench.replay_from APP bench OPTIONS --from ${stored} --replay EXIT 2 STDERR "--from excludes --replay")
+if("Cuda" IN_LIST TESSERA_SPACES OR "HIP" IN_LIST TESSERA_SPACES)
+  tessera_app_test(bench.replay APP bench OPTIONS --set full --filter "dot fp64 1e5" --rounds 3 --replay EXIT 0
+                   JSON verified=ON results.0.timed=replay)
+else()
+  tessera_app_test(bench.replay_on_host APP bench OPTIONS --filter dot --replay EXIT 2
+                   STDERR "--replay with .*on hosts they run as they are made.*Leave it out.*cuda-hopper")
+endif()
 tessera_app_test(bench.other_space APP bench OPTIONS --space Nowhere EXIT 2 STDERR "Nowhere.*default space")
 if(TARGET tessera-bench)
   add_test(NAME app.bench.interrupt COMMAND sh "${CMAKE_CURRENT_LIST_DIR}/apps/bench_interrupt.sh"

@@ -44,7 +44,9 @@ Result example() {
                      true,
                      0.5,
                      "",
-                     {{"tessera", 0.016, 0.01}, {"loop", 0.020, 0.03}}});
+                     {{"tessera", 0.016, 0.01}, {"loop", 0.020, 0.03}},
+                     false,
+                     ""});
   r.cases.push_back({"gemm fp32 NN 1000x1000x1000",
                      "gemm",
                      "gemm[portable]",
@@ -55,9 +57,11 @@ Result example() {
                      true,
                      0.1,
                      "",
-                     {{"tessera", 0.02, 0.001}, {"BLAS", 0.01, 0.001}, {"other", 0.02, 0.01}}});
+                     {{"tessera", 0.02, 0.001}, {"BLAS", 0.01, 0.001}, {"other", 0.02, 0.01}},
+                     false,
+                     ""});
   r.cases.push_back(
-      {"sort u32 n=1e6", "sort", "sort[portable]", 8e6, 0, 24, false, true, 0, "", {{"tessera", 0.001, 0}}});
+      {"sort u32 n=1e6", "sort", "sort[portable]", 8e6, 0, 24, false, true, 0, "", {{"tessera", 0.001, 0}}, false, ""});
   return r;
 }
 
@@ -135,7 +139,7 @@ TEST_CASE("files of the first format, without newer keys, are read", "[bench]") 
   for (const char* const key : {"machine", "interrupted", "cases_asked_for", "product_gflop_per_s"})
     document.erase(key);
   for (json& r : document["results"])
-    for (const char* const key : {"past_cache", "share_of_ceiling", "ceiling"}) r.erase(key);
+    for (const char* const key : {"past_cache", "share_of_ceiling", "ceiling", "timed"}) r.erase(key);
   const Result r = bench::parse_result(document.dump(), "x");
   REQUIRE(r.cases.size() == 3);
   REQUIRE_FALSE(r.cases[0].past_cache.has_value());
@@ -162,7 +166,8 @@ TEST_CASE("the ceiling is a copy or the fastest product of the type", "[bench]")
                           .path = "",
                           .past_cache = {},
                           .error = "",
-                          .timings = {}}) == "complex fp64");
+                          .timings = {},
+                          .not_replayed = ""}) == "complex fp64");
 }
 
 TEST_CASE("filters are words, and several are alternatives", "[bench]") {
@@ -199,6 +204,50 @@ TEST_CASE("a comparison marks what moved beyond the spread of both, and nothing 
   REQUIRE(bench::compare(before, before, "o").moved[0].beyond_spread() == false);
 }
 
+TEST_CASE("what was timed by replays and what by calls is told, and the two are not compared", "[bench]") {
+  const Result calls = example();
+  REQUIRE(bench::to_json(calls)["results"][0]["timed"] == "calls");
+  for (const std::string& text : {bench::text(calls), bench::markdown(calls), bench::html(calls)})
+    REQUIRE(count(text, "replay") == 0);
+
+  Result replays = example();
+  replays.cases[0].replayed = replays.cases[1].replayed = true;
+  replays.cases[2].not_replayed = "tessera: it <allocates>";
+  const json document = bench::to_json(replays);
+  REQUIRE(document["results"][0]["timed"] == "replay");
+  REQUIRE(document["results"][2]["timed"] == "calls");
+  REQUIRE(text_of(bench::parse_result(text_of(replays), "x")) == text_of(replays));
+  const std::string text = bench::text(replays);
+  REQUIRE(count(text, "[replay]\n") == 2);
+  REQUIRE_THAT(text, ContainsSubstring("[calls: tessera: it <allocates>]\n") &&
+                         ContainsSubstring("1 of 3 cases could not be captured"));
+  REQUIRE_THAT(bench::markdown(replays), ContainsSubstring("| dot n=1e8 (replay) |") &&
+                                             ContainsSubstring("| sort n=1e6 (calls) |") &&
+                                             ContainsSubstring("without the host's launches"));
+  const std::string page = bench::html(replays);
+  REQUIRE(well_formed(page));
+  REQUIRE_THAT(page, ContainsSubstring("title=\"tessera: it &lt;allocates&gt;\">(calls)"));
+  REQUIRE(count(page, ">(replay)<") == 2);
+  REQUIRE_THAT(bench::csv(replays), ContainsSubstring(",replay\n") && ContainsSubstring(",calls\n"));
+
+  // types of one case that were timed differently have rows of their own
+  replays.cases.push_back(replays.cases[0]);
+  replays.cases.back().name = "dot fp32 n=1e8";
+  replays.cases.back().replayed = false;
+  replays.cases.back().not_replayed = "loop: it waits";
+  REQUIRE_THAT(bench::markdown(replays),
+               ContainsSubstring("| dot n=1e8 (replay) | fp64 |") && ContainsSubstring("| dot n=1e8 (calls) | fp32 |"));
+  replays.cases.pop_back();
+
+  const bench::Comparison c = bench::compare(calls, replays, "calls.json");
+  REQUIRE(c.moved.size() == 1);
+  REQUIRE(c.moved[0].name == "sort u32 n=1e6");
+  REQUIRE_THAT(bench::text(c), ContainsSubstring("2 cases were timed by replays in one of the two") &&
+                                   ContainsSubstring("give both --replay, or neither"));
+  REQUIRE_THAT(bench::html(replays, &c), ContainsSubstring("2 cases were timed by replays in one of the two"));
+  REQUIRE(bench::compare(replays, replays, "o").moved.size() == 3);
+}
+
 TEST_CASE("a summary for each peer: geometric mean, how many are close, the least", "[bench]") {
   Result r = example();
   r.cases.resize(2);
@@ -220,7 +269,7 @@ TEST_CASE("CSV has a line a contender", "[bench]") {
   const std::string text = bench::csv(r);
   REQUIRE(count(text, "\n") == 1 + 2 + 3 + 1);
   REQUIRE_THAT(text, ContainsSubstring("\"dot fp64 n=1e8\",\"dot\",\"a \"\"quoted\"\", path\",true,\"loop\","
-                                       "2.000000000e-02,0.0300,1.2500,1600000000,200000000,1,,\n"));
+                                       "2.000000000e-02,0.0300,1.2500,1600000000,200000000,1,,,calls\n"));
 }
 
 TEST_CASE("Markdown puts the types of a case into one row", "[bench]") {
@@ -341,6 +390,13 @@ TEST_CASE("what is no result is refused, with the place", "[bench]") {
                ContainsSubstring("results[0].timings[0] has no \"name\""));
   REQUIRE_THAT(changed([](json& d) { d["results"][0]["verified"] = "yes"; }), ContainsSubstring("verified is neither"));
   REQUIRE_THAT(changed([](json& d) { d["results"][0]["flops"] = -1; }), ContainsSubstring("flops is -1"));
+  REQUIRE_THAT(changed([](json& d) { d["results"][0]["timed"] = "guessed"; }), ContainsSubstring("timed is neither"));
+  REQUIRE_THAT(changed([](json& d) { d["results"][0]["timed"] = true; }), ContainsSubstring("timed is not a string"));
+  REQUIRE_THAT(changed([](json& d) {
+                 d["results"][0]["timed"] = "replay";
+                 d["results"][0]["not_replayed"] = "it waits";
+               }),
+               ContainsSubstring("tells why it was not"));
   REQUIRE_THAT(changed([](json& d) { d["results"].push_back(d["results"][0]); }),
                ContainsSubstring("second of its name"));
   REQUIRE_THAT(changed([](json& d) {

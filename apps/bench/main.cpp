@@ -49,6 +49,11 @@ void check(const Options& options) {
     throw Error("tessera-bench", "--space " + options.space,
                 "this program times " + space_name() + ", the default space of its build",
                 "Take the preset of the other space: ./dev bench --preset openmp");
+  if (options.plan.replay && !space_replays())
+    throw Error(
+        "tessera-bench", "--replay with " + space_name(),
+        "calls are captured and replayed on devices; on hosts they run as they are made, and no launch is timed",
+        "Leave it out, or take a device's preset: ./dev bench --preset cuda-hopper --replay");
   std::size_t on_stdout = 0;
   for (const std::string& file : options.outputs()) {
     if (file == "-")
@@ -137,6 +142,11 @@ int main(int argc, char** argv) {
   auto* const rounds = app.add_option("--rounds", options.plan.rounds, "samples a contender; the median is reported")
                            ->check(CLI::Range(3, 1000))
                            ->capture_default_str();
+  auto* const replay =
+      app.add_flag("--replay", options.plan.replay,
+                   "on a device, capture a batch of calls of each contender into a graph and time its replays: the "
+                   "device's time, without the host's launches. Cases that cannot be captured (they wait, allocate, or "
+                   "copy from or to the host) are timed by calls, and marked. Not for hosts");
   app.add_option("--space", options.space, "execution space to time; a build times its default space")
       ->capture_default_str();
   app.add_flag("--list", options.list, "list the cases and stop");
@@ -144,6 +154,7 @@ int main(int argc, char** argv) {
   app.add_option("--from", options.from, "run nothing: take the result that --json wrote to FILE (- is standard input)")
       ->excludes(set)
       ->excludes(rounds)
+      ->excludes(replay)
       ->check(named);
   app.add_option("--json", options.json, "write the result to FILE, also after each case (- is standard output)")
       ->check(named);
@@ -151,13 +162,16 @@ int main(int argc, char** argv) {
   app.add_option("--html", options.html, "write a report for a browser to FILE (- is standard output)")->check(named);
   app.add_option("--markdown", options.markdown, "write a table of ratios to FILE (- is standard output)")
       ->check(named);
-  app.add_option("--compare", options.compare, "mark what moved beyond the spread since FILE, which --json wrote")
+  app.add_option("--compare", options.compare,
+                 "mark what moved beyond the spread since FILE, which --json wrote; cases timed by replays in one "
+                 "of the two alone are left out")
       ->check(named);
   app.set_version_flag("--version", TESSERA_VERSION_STRING);
   app.footer(
       "Examples:\n"
       "  tessera-bench --set full --json now.json --html now.html    everything, and a report of it\n"
       "  tessera-bench --filter \"gemm fp64\" --filter dot             some of it\n"
+      "  tessera-bench --set shapes --replay --json replay.json      small products, of the device alone\n"
       "  tessera-bench --from now.json --compare before.json         what moved, without running anything\n"
       "  tessera-bench --from now.json --filter 2e8 --markdown -     a table for a README\n"
       "Ctrl-C ends a run and keeps the cases that are done; a second one ends it at once.\n"

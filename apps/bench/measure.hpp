@@ -16,6 +16,9 @@ struct Effort {
   int rounds = 9;
   double batch_seconds = 0.01;
   double limit_seconds = 20;  ///< a case stops taking rounds after this long
+  /// Samples are replays of a batch that was captured once into a graph on the device, so that the host's launches are
+  /// not timed. A case with a contender that cannot be captured is timed by calls, all of it.
+  bool replay = false;
   /// Asked between samples; once true, what is not done is given up.
   std::function<bool()> interrupted = [] { return false; };
 };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
 #include <bench/plot.hpp>
 #include <bench/report.hpp>
 #include <fmt/format.h>
@@ -92,12 +93,25 @@ std::string figure(const std::string& title, const std::string& svg, std::string
   return fmt::format("<h2>{}</h2>\n<figure>\n{}<figcaption>{}</figcaption>\n</figure>\n", title, svg, caption);
 }
 
+/// Beside a case's name, where replays were asked for.
+std::string timed(const CaseResult& c) {
+  const std::string_view mark = timing_mark(c);
+  if (mark.empty()) return {};
+  const std::string why = c.not_replayed.empty() ? "" : fmt::format(" title=\"{}\"", escaped(c.not_replayed));
+  return fmt::format(" <span class=\"note\"{}>({})</span>", why, mark);
+}
+
 std::string table(const Result& result) {
   std::string out =
       "<h2>All cases</h2>\n<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"All cases\">\n<table>\n"
       "<caption>Times are medians of one call; a spread is the distance of the quartiles over the median; the error is "
       "in units of its bound. A ceiling is the copy, or the fastest product of that type in this run. Operands marked "
-      "* stay in the last-level cache between calls.</caption>\n<thead><tr>";
+      "* stay in the last-level cache between calls.";
+  if (std::ranges::any_of(result.cases, [](const CaseResult& c) { return *timing_mark(c) != '\0'; }))
+    out +=
+        " Cases marked (replay) were timed by replays of a captured graph of calls, without the host's launches; those "
+        "marked (calls) could not be captured, and their times hold the launches.";
+  out += "</caption>\n<thead><tr>";
   for (const char* const head : {"case", "ours", "time", "spread", "of the ceiling", "error"})
     out += fmt::format("<th scope=\"col\"{}>{}</th>", std::string_view(head) == "case" ? " class=\"left\"" : "", head);
   for (const char* const head : {"peer", "ratio", "its rate", "its time", "its spread", "path of ours"})
@@ -108,8 +122,8 @@ std::string table(const Result& result) {
   for (const CaseResult& c : result.cases) {
     const std::size_t peers = c.timings.size() > 1 ? c.timings.size() - 1 : 1;
     const std::string span = peers > 1 ? fmt::format(" rowspan=\"{}\"", peers) : "";
-    out += fmt::format("<tr><th scope=\"row\"{}>{}{}</th>", span, escaped(c.name),
-                       c.past_cache.value_or(true) ? "" : "<span title=\"stays in the cache\">*</span>");
+    out += fmt::format("<tr><th scope=\"row\"{}>{}{}{}</th>", span, escaped(c.name),
+                       c.past_cache.value_or(true) ? "" : "<span title=\"stays in the cache\">*</span>", timed(c));
     if (!c.ran()) {
       out += fmt::format("<td class=\"left\" colspan=\"11\"><span class=\"wrong\">did not run</span> {}</td></tr>\n",
                          escaped(c.error));

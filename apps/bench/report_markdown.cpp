@@ -17,7 +17,7 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-/// Cases that differ in the element type alone.
+/// Cases that differ in the element type alone, timed alike.
 struct Group {
   std::string name;  ///< without the type
   std::vector<std::string> types;
@@ -33,6 +33,7 @@ std::vector<Group> groups_of(const Result& result) {
     std::string name = c.name;
     if (!type.empty())
       if (const auto at = name.find(" " + type); at != std::string::npos) name.erase(at, type.size() + 1);
+    if (const std::string mark = timing_mark(c); !mark.empty()) name += " (" + mark + ")";
     auto group = std::ranges::find_if(
         groups, [&](const Group& g) { return g.name == name && counts_flops(*g.cases.front()) == counts_flops(c); });
     if (group == groups.end()) group = groups.insert(groups.end(), Group{name, {}, {}, {}});
@@ -68,7 +69,13 @@ std::string markdown(const Result& given) {
       fmt::format("{} ({}), copy {:.0f} GB/s", escaped(result.device), escaped(result.backend), result.copy_gb_per_s);
   for (const auto& [type, peak] : peaks)
     out += fmt::format(", fastest {}product {:.1f} TFLOP/s", type.empty() ? "" : type + " ", peak / 1e3);
-  out += ".\n\n| case | element types | ours | of ceiling | peer: ratio |\n|---|---|---|---|---|\n";
+  out += ".";
+  if (std::ranges::any_of(result.cases, [](const CaseResult& c) { return *timing_mark(c) != '\0'; }))
+    out +=
+        " Times of (replay) are of a captured graph of calls on the device, without the host's launches; (calls) could "
+        "not "
+        "be captured.";
+  out += "\n\n| case | element types | ours | of ceiling | peer: ratio |\n|---|---|---|---|---|\n";
   for (const Group& g : groups_of(result)) {
     const bool flops = counts_flops(*g.cases.front());
     std::string ratios;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
 #include <bench/report.hpp>
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
+#include <string_view>
 
 namespace tessera::bench {
 
@@ -16,7 +18,7 @@ Comparison compare(const Result& before, const Result& now, const std::string& s
         fmt::format("{} work items at a time then, {} now", before.concurrency, now.concurrency));
   std::map<std::string, const CaseResult*> old;
   for (const CaseResult& c : before.cases) old[c.name] = &c;
-  std::size_t added = 0, rotated = 0;
+  std::size_t added = 0, rotated = 0, otherwise = 0;
   for (const CaseResult& c : now.cases) {
     const auto found = old.find(c.name);
     if (found == old.end()) {
@@ -24,7 +26,9 @@ Comparison compare(const Result& before, const Result& now, const std::string& s
       continue;
     }
     const CaseResult& o = *found->second;
-    if (c.ran() && o.ran()) {
+    if (c.ran() && o.ran() && c.replayed != o.replayed) {
+      ++otherwise;
+    } else if (c.ran() && o.ran()) {
       if (c.operand_sets != o.operand_sets) ++rotated;
       comparison.moved.push_back(
           {c.name, o.seconds(), c.seconds(), o.seconds() / c.seconds(), o.timings[0].spread + c.timings[0].spread});
@@ -33,6 +37,11 @@ Comparison compare(const Result& before, const Result& now, const std::string& s
     }
     old.erase(found);
   }
+  if (otherwise > 0)
+    comparison.notes.push_back(fmt::format(
+        "{} cases were timed by replays in one of the two and by calls, launches included, in the other, and "
+        "are not compared: give both --replay, or neither",
+        otherwise));
   if (rotated > 0)
     comparison.notes.push_back(
         fmt::format("{} cases have another number of operand sets: what lay in the cache then may not now", rotated));
@@ -56,7 +65,10 @@ std::string text_row(const Result& result, const CaseResult& c, const Peaks& pea
                                 100 * c.timings[0].spread, share.value, share.of == "copy" ? "c" : "p");
   for (std::size_t i = 1; i < c.timings.size(); ++i) out += fmt::format(" {}: {:.2f}", c.timings[i].name, c.ratio(i));
   if (!c.verified) out += fmt::format("  WRONG: error {:.3g} bounds", c.worst_error);
-  return out + "  " + c.path + "\n";
+  out += "  " + c.path;
+  if (const std::string_view mark = timing_mark(c); !mark.empty())
+    out += fmt::format("  [{}{}{}]", mark, c.not_replayed.empty() ? "" : ": ", c.not_replayed);
+  return out + "\n";
 }
 
 std::string text(const Result& result) {
@@ -90,6 +102,11 @@ std::string text_summary(const Result& result) {
       out += fmt::format("{}: geometric mean {:.3f} of {} cases, {} at 0.95 and above; least {:.2f}, {}\n", name,
                          std::exp(sum.logarithms / static_cast<double>(sum.cases)), sum.cases, sum.close, sum.least,
                          sum.of);
+  if (const auto calls =
+          std::ranges::count_if(result.cases, [](const CaseResult& c) { return !c.not_replayed.empty(); });
+      calls > 0)
+    out += fmt::format("{} of {} cases could not be captured: timed by calls, launches included\n", calls,
+                       result.cases.size());
   return out;
 }
 
@@ -122,7 +139,8 @@ std::string csv_field(const std::string& text) {
 std::string csv(const Result& result) {
   const Peaks peaks = peaks_of(result);
   std::string out =
-      "case,algorithm,path,verified,contender,seconds,spread,ratio,bytes,flops,operand_sets,share_of_ceiling,ceiling\n";
+      "case,algorithm,path,verified,contender,seconds,spread,ratio,bytes,flops,operand_sets,share_of_ceiling,ceiling,"
+      "timed\n";
   for (const CaseResult& c : result.cases)
     for (std::size_t i = 0; i < c.timings.size(); ++i) {
       const Timing& t = c.timings[i];
@@ -130,7 +148,8 @@ std::string csv(const Result& result) {
                          csv_field(c.algorithm), csv_field(c.path), c.verified, csv_field(t.name), t.seconds, t.spread,
                          c.ratio(i), c.bytes, c.flops, c.operand_sets);
       const Share share = share_of_ceiling(result, c, peaks);
-      out += i == 0 ? fmt::format("{:.4f},{}\n", share.value, csv_field(share.of)) : ",\n";
+      out += i == 0 ? fmt::format("{:.4f},{},", share.value, csv_field(share.of)) : ",,";
+      out += c.replayed ? "replay\n" : "calls\n";
     }
   return out;
 }

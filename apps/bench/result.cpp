@@ -38,6 +38,8 @@ std::string type_of(const CaseResult& c) {
   return {};
 }
 
+const char* timing_mark(const CaseResult& c) { return c.replayed ? "replay" : c.not_replayed.empty() ? "" : "calls"; }
+
 bool counts_flops(const CaseResult& c) { return c.flops > 20 * c.bytes; }
 double rate(const CaseResult& c, double seconds) { return (counts_flops(c) ? c.flops : c.bytes) / seconds / 1e9; }
 const char* unit(const CaseResult& c) { return counts_flops(c) ? "GFLOP/s" : "GB/s"; }
@@ -109,6 +111,8 @@ nlohmann::json to_json(const Result& result) {
            {"verified", c.verified},   {"worst_error_in_bounds", std::isfinite(c.worst_error) ? c.worst_error : 1e300},
            {"timings", json::array()}, {"ratios", json::object()}};
     if (c.past_cache) j["past_cache"] = *c.past_cache;
+    if (c.ran()) j["timed"] = c.replayed ? "replay" : "calls";
+    if (!c.not_replayed.empty()) j["not_replayed"] = c.not_replayed;
     if (!c.error.empty()) j["error"] = c.error;
     for (const Timing& t : c.timings)
       j["timings"].push_back({{"name", t.name}, {"seconds", t.seconds}, {"spread", t.spread}});
@@ -196,6 +200,13 @@ class Reader {
     if (const Json* const sets = find(j, "operand_sets"))
       c.operand_sets = static_cast<int>(number(*sets, 1, 1e6, where + ".operand_sets"));
     if (const Json* const past = find(j, "past_cache")) c.past_cache = truth(*past, where + ".past_cache");
+    if (const Json* const timed = find(j, "timed")) {  // older files do not tell: they timed calls
+      const std::string how = text(*timed, where + ".timed");
+      if (how != "replay" && how != "calls") refuse(where + ".timed is neither \"replay\" nor \"calls\"");
+      c.replayed = how == "replay";
+    }
+    if (const Json* const why = find(j, "not_replayed")) c.not_replayed = text(*why, where + ".not_replayed");
+    if (c.replayed && !c.not_replayed.empty()) refuse(where + " was replayed, and tells why it was not");
     if (const Json* const error = find(j, "error")) c.error = text(*error, where + ".error");
     for (const Json& t : list(need(j, "timings", where), most_timings, where + ".timings")) {
       const std::string at = fmt::format("{}.timings[{}]", where, c.timings.size());

@@ -34,6 +34,9 @@ struct CaseResult {
   double worst_error = 0;       ///< in units of the bound; beyond 1e300: infinite
   std::string error;            ///< why it did not run; then there are no timings
   std::vector<Timing> timings;  ///< the first is Tessera's
+  /// Whether replays of a captured graph were timed. Else calls were, launches included.
+  bool replayed = false;
+  std::string not_replayed;  ///< why they were not, where replays were asked for
 
   [[nodiscard]] bool ran() const { return !timings.empty(); }
   [[nodiscard]] double seconds() const { return timings.front().seconds; }
@@ -61,6 +64,10 @@ struct Result {
 
   [[nodiscard]] bool verified() const;
 };
+
+/// How a case was timed, to be read beside its name where others may have been timed otherwise: "replay" or "calls";
+/// empty where no replays were asked for.
+[[nodiscard]] const char* timing_mark(const CaseResult& c);
 
 /// The element type that a case's name holds ("fp64"); empty where it holds none.
 [[nodiscard]] std::string type_of(const CaseResult& c);

@@ -77,6 +77,7 @@ std::vector<std::pair<std::string, std::string>> machine_of(const DeviceInfo& de
   for (const std::string& filter : plan.filters) filters += (filters.empty() ? "" : "; ") + filter;
   if (!filters.empty()) machine.emplace_back("filter", filters.substr(0, 1000));
   machine.emplace_back("rounds", std::to_string(plan.rounds));
+  if (plan.replay) machine.emplace_back("timed", "replays of captured graphs");
   return machine;
 }
 
@@ -115,6 +116,7 @@ void add_case(Case c) { registry().push_back(std::move(c)); }
 const std::vector<Case>& cases() { return registry(); }
 
 std::string space_name() { return Space::name(); }
+bool space_replays() { return !is_host_space<Space>; }
 
 std::vector<std::string> names_of(const Plan& plan) {
   std::vector<std::string> names;
@@ -150,7 +152,9 @@ Ran run(const Plan& plan, char** argv, const std::function<void(const std::strin
   result.asked = chosen.size();
   result.interrupted = true;
   progress.at(0, "the copy that the ceiling is");
-  if (const auto copy = copy_bandwidth(exec, effort)) {
+  const auto copy = copy_bandwidth(exec, effort);
+  effort.replay = plan.replay;
+  if (copy) {
     result.copy_gb_per_s = *copy;
     progress.clear();
     show(text_header(result));

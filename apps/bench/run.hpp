@@ -13,6 +13,7 @@ struct Plan {
   std::vector<std::string> filters;
   std::string set = "quick";  ///< or "full"; of gemm "sweep", random shapes, and "shapes", those of every transpose
   int rounds = 9;
+  bool replay = false;    ///< time replays of captured graphs, where space_replays()
   bool progress = false;  ///< on standard error, though that is no terminal
 };
 
@@ -21,6 +22,9 @@ struct Plan {
 
 /// The space whose kernels are timed: "OpenMP", "Cuda", ...
 [[nodiscard]] std::string space_name();
+
+/// Whether work is launched there, so that it can be captured and replayed: on devices, not on hosts.
+[[nodiscard]] bool space_replays();
 
 struct Ran {
   Result result;

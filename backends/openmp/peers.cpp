@@ -18,6 +18,10 @@ namespace tessera::peers {
 
 Queue queue_of(const Kokkos::DefaultExecutionSpace& /*exec*/) { return {}; }
 
+Replay capture(const Queue& /*queue*/, const std::function<void()>& /*enqueue*/) {
+  return {{}, 0, "calls run on the host as they are made"};
+}
+
 Peers copy(const Queue& /*queue*/, void* to, const void* from, std::size_t bytes) {
   const auto n = static_cast<index_t>(bytes / sizeof(double));
   auto* const out = static_cast<double*>(to);

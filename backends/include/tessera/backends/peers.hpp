@@ -33,6 +33,20 @@ struct Queue {
 
 [[nodiscard]] Queue queue_of(const Kokkos::DefaultExecutionSpace& exec);
 
+/// Work of a queue as a graph on the device, which one call of the host starts.
+struct Replay {
+  std::function<void()> launch;  ///< starts all of it and does not wait; empty where it could not be captured
+  std::size_t nodes = 0;         ///< kernels, fills and copies in it
+  std::string refusal;           ///< why it could not be captured, in one line
+};
+
+/// Captures what `enqueue` puts on the queue, without running it, and sends the graph to the device. Run `enqueue` once
+/// before, so that handles, workspaces and loaded kernels are there. Refused are work that waits, allocates, copies
+/// from or to the host's memory or calls the host, exceptions of `enqueue`, and hosts' queues. The queue then is as it
+/// was; what `enqueue` had put elsewhere has run. The operands must outlive `launch`.
+/// \throws Error where the queue does not work any more
+[[nodiscard]] Replay capture(const Queue& queue, const std::function<void()>& enqueue);
+
 Peers copy(const Queue& queue, void* to, const void* from, std::size_t bytes);
 
 /// T is float or double in all of these.
