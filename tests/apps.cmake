@@ -26,6 +26,9 @@ if(TARGET tessera::bench_report)
   tessera_test(bench_report HOST_ONLY LIBRARIES tessera::bench_report)
   tessera_test(bench_replay LIBRARIES tessera::bench_measure)
 endif()
+if(TARGET tessera::gemm_ladder_report)
+  tessera_test(stored_results HOST_ONLY LIBRARIES tessera::gemm_ladder_report tessera::gemm_errors_report)
+endif()
 
 # tessera_app_test(name APP heat OPTIONS --size 9 [RANKS 4] [EXIT 0] [STDOUT regex] [STDERR regex] [JSON key=value ...]
 #                  [JSON_HAS key ...] [WITHIN seconds]); see apps/run.cmake
@@ -117,9 +120,25 @@ tessera_app_test(gemm.table APP gemm OPTIONS --table --repetitions 2 EXIT 0 STDE
 tessera_app_test(gemm.errors APP gemm OPTIONS --errors EXIT 0 STDERR "## Ill-scaled operands.*fp32_tf32x3 .*## Special"
                  JSON verified=ON JSON_HAS results.device results.errors.0.share_of_bound results.errors.104.path)
 tessera_app_test(gemm.errors_from_nothing APP gemm OPTIONS --errors-from no/such.json EXIT 2
-                 STDERR "no/such.json cannot be opened")
+                 STDERR "no/such.json.* could not be opened")
 tessera_app_test(gemm.errors_from_other APP gemm OPTIONS --errors-from "${CMAKE_CURRENT_LIST_FILE}" EXIT 2
-                 STDERR "is not JSON")
+                 STDERR "apps.cmake.*is not JSON from byte")
+set(stored_errors "${PROJECT_SOURCE_DIR}/docs/results/gemm-errors.json")
+tessera_app_test(gemm.errors_from APP gemm OPTIONS --errors-from ${stored_errors} EXIT 0
+                 STDERR "## Ill-scaled" JSON verified=ON JSON_HAS results.errors.122.different)
+tessera_app_test(gemm.errors_from_folder APP gemm OPTIONS --errors-from "${CMAKE_CURRENT_LIST_DIR}" EXIT 2
+                 STDERR "tests\" is a folder.*gemm --errors --json")
+tessera_app_test(gemm.errors_from_none APP gemm OPTIONS --errors-from= EXIT 2 STDERR "--errors-from.*FILE")
+tessera_app_test(gemm.errors_k APP gemm OPTIONS --errors --k 100 EXIT 2
+                 STDERR "--k does nothing beside --errors. Leave one of the two out")
+tessera_app_test(gemm.errors_from_type APP gemm OPTIONS --errors-from ${stored_errors} --type fp16 EXIT 2
+                 STDERR "--type does nothing beside --errors-from")
+tessera_app_test(gemm.table_m APP gemm OPTIONS --table --m 9 EXIT 2 STDERR "--m does nothing beside --table")
+file(READ "${stored_errors}" document)
+string(JSON cut REMOVE "${document}" results errors 5)
+file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/errors_cut.json" "${cut}")
+tessera_app_test(gemm.errors_from_cut APP gemm OPTIONS --errors-from "${CMAKE_CURRENT_BINARY_DIR}/errors_cut.json" EXIT 1
+                 STDERR "1 rows of 123 are missing.*FAILED verification" JSON verified=OFF)
 if(TARGET tessera_app_gemm)
   # the document's tables are what its command gives
   add_test(NAME app.gemm.errors_document COMMAND "${CMAKE_COMMAND}" -DGEMM=$<TARGET_FILE:tessera_app_gemm>
@@ -150,7 +169,7 @@ tessera_app_test(bench.from_nothing APP bench OPTIONS --from no/such.json EXIT 2
 tessera_app_test(bench.from_other APP bench OPTIONS --from "${CMAKE_CURRENT_LIST_FILE}" EXIT 2 STDERR "not JSON")
 tessera_app_test(bench.no_case APP bench OPTIONS --filter nothing EXIT 2 STDERR "no case.*--list")
 tessera_app_test(bench.folder_missing APP bench OPTIONS --html no/such/x.html EXIT 2 STDERR "no/such/x.html.*Make the")
-tessera_app_test(bench.replay_from APP bench OPTIONS --from ${stored} --replay EXIT 2 STDERR "--from excludes --replay")
+tessera_app_test(bench.replay_from APP bench OPTIONS --from ${stored} --replay EXIT 2 STDERR "--(from excludes --replay|replay excludes --from)")
 if("Cuda" IN_LIST TESSERA_SPACES OR "HIP" IN_LIST TESSERA_SPACES)
   tessera_app_test(bench.replay APP bench OPTIONS --set full --filter "dot fp64 1e5" --rounds 3 --replay EXIT 0
                    JSON verified=ON results.0.timed=replay)

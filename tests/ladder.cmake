@@ -29,8 +29,32 @@ tessera_app_test(gemm_ladder.from APP gemm_ladder OPTIONS --from ${stored_ladder
                  STDOUT "NVIDIA H200.*1 naive.*12 overlapped_epilogue.*verified")
 tessera_app_test(gemm_ladder.plot APP gemm_ladder OPTIONS --from ${stored_ladder} --plot ladder_test.png EXIT 0)
 tessera_app_test(gemm_ladder.from_nothing APP gemm_ladder OPTIONS --from no/such.json EXIT 2 STDERR "no/such.json.*not be opened")
-tessera_app_test(gemm_ladder.from_other APP gemm_ladder OPTIONS --from "${CMAKE_CURRENT_LIST_FILE}" EXIT 2 STDERR "parse error")
-tessera_app_test(gemm_ladder.from_bench APP gemm_ladder OPTIONS --from ${stored} EXIT 2 STDERR "a file that gemm_ladder --json")
+tessera_app_test(gemm_ladder.from_other APP gemm_ladder OPTIONS --from "${CMAKE_CURRENT_LIST_FILE}" EXIT 2 STDERR "ladder.cmake.*not JSON")
+tessera_app_test(gemm_ladder.from_bench APP gemm_ladder OPTIONS --from ${stored} EXIT 2 STDERR "another app.*gemm_ladder --json")
+tessera_app_test(gemm_ladder.from_folder APP gemm_ladder OPTIONS --from "${CMAKE_CURRENT_LIST_DIR}" EXIT 2
+                 STDERR "tests\" is a folder.*gemm_ladder --json")
+tessera_app_test(gemm_ladder.from_none APP gemm_ladder OPTIONS --from= EXIT 2 STDERR "--from.*FILE")
+tessera_app_test(gemm_ladder.from_and_m APP gemm_ladder OPTIONS --from ${stored_ladder} --m 5 EXIT 2
+                 STDERR "--m does nothing beside --from. Leave one of the two out")
+tessera_app_test(gemm_ladder.two_to_stdout APP gemm_ladder OPTIONS --from ${stored_ladder} --json - --markdown - EXIT 2
+                 STDERR "--markdown - and --json -; standard output takes one of them.*--json FILE")
+tessera_app_test(gemm_ladder.plot_to_stdout APP gemm_ladder OPTIONS --from ${stored_ladder} --plot - EXIT 2
+                 STDERR "a picture does not go to standard output.*--plot FILE.png")
+tessera_app_test(gemm_ladder.one_file APP gemm_ladder OPTIONS --from ${stored_ladder} --markdown a.out --plot ./a.out EXIT 2
+                 STDERR "--markdown and --plot name one file, \"./a.out\"")
+tessera_app_test(gemm_ladder.over_input APP gemm_ladder OPTIONS --from ${stored_ladder} --json ${stored_ladder} EXIT 2
+                 STDERR "--json and --from name one file")
+tessera_app_test(gemm_ladder.markdown_folder APP gemm_ladder OPTIONS --from ${stored_ladder} --markdown no/such/x.md EXIT 2
+                 STDERR "no/such/x.md.*Make the folder")
+file(READ "${stored_ladder}" document)
+set(stored_steps "${PROJECT_SOURCE_DIR}/docs/results/gemm-ladder-h200-2026-12-01-8192.json")
+tessera_app_test(gemm_ladder.from_steps APP gemm_ladder OPTIONS --from ${stored_steps} EXIT 0
+                 JSON verified=ON parameters.m=8192 parameters.step.0=mma_sync results.ladder.rungs_asked_for=5)
+string(JSON interrupted SET "${document}" interrupted true)
+file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/ladder_interrupted.json" "${interrupted}")
+tessera_app_test(gemm_ladder.from_interrupted APP gemm_ladder
+                 OPTIONS --from "${CMAKE_CURRENT_BINARY_DIR}/ladder_interrupted.json" EXIT 1
+                 STDOUT "1 naive.*NOT VERIFIED: the run was interrupted.*FAILED verification")
 if(TARGET tessera_app_gemm_ladder)
   # the page's tables are what its commands give
   add_test(NAME app.gemm_ladder.page COMMAND "${CMAKE_COMMAND}" -DBENCH=$<TARGET_FILE:tessera_app_gemm_ladder>

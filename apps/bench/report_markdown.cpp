@@ -2,20 +2,13 @@
 #include <algorithm>
 #include <bench/report.hpp>
 #include <cmath>
+#include <common/stored.hpp>
 #include <fmt/format.h>
 
 namespace tessera::bench {
 namespace {
 
-/// What would be markup in a cell.
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (std::string_view("\\`*_{}[]<>#|~&$!").find(c) != std::string_view::npos) out += '\\';
-    out += c;
-  }
-  return out;
-}
+using app::markdown_text;
 
 /// Cases that differ in the element type alone, timed alike.
 struct Group {
@@ -65,8 +58,8 @@ std::string ratio_to(const CaseResult& c, const std::string& peer) {
 std::string markdown(const Result& given) {
   const Result result = in_order(given);
   const Peaks peaks = peaks_of(result);
-  std::string out =
-      fmt::format("{} ({}), copy {:.0f} GB/s", escaped(result.device), escaped(result.backend), result.copy_gb_per_s);
+  std::string out = fmt::format("{} ({}), copy {:.0f} GB/s", markdown_text(result.device),
+                                markdown_text(result.backend), result.copy_gb_per_s);
   for (const auto& [type, peak] : peaks)
     out += fmt::format(", fastest {}product {:.1f} TFLOP/s", type.empty() ? "" : type + " ", peak / 1e3);
   out += ".";
@@ -80,10 +73,10 @@ std::string markdown(const Result& given) {
     const bool flops = counts_flops(*g.cases.front());
     std::string ratios;
     for (const std::string& peer : g.peers)
-      ratios += (ratios.empty() ? "" : "; ") + escaped(peer) + ": " +
+      ratios += (ratios.empty() ? "" : "; ") + markdown_text(peer) + ": " +
                 joined(g, [&](const CaseResult& c) { return ratio_to(c, peer); });
     out += fmt::format(
-        "| {} | {} | {} {} | {} | {} |\n", escaped(g.name), escaped(joined(g, type_of)),
+        "| {} | {} | {} {} | {} | {} |\n", markdown_text(g.name), markdown_text(joined(g, type_of)),
         joined(g,
                [&](const CaseResult& c) {
                  const double value = rate(c, c.seconds());
@@ -97,7 +90,7 @@ std::string markdown(const Result& given) {
         ratios);
   }
   for (const CaseResult& c : result.cases)
-    if (!c.ran()) out += fmt::format("| {} | | did not run: {} | | |\n", escaped(c.name), escaped(c.error));
+    if (!c.ran()) out += fmt::format("| {} | | did not run: {} | | |\n", markdown_text(c.name), markdown_text(c.error));
   return out;
 }
 

@@ -2,15 +2,12 @@
 #include <algorithm>
 #include <bench/result.hpp>
 #include <cmath>
+#include <common/stored.hpp>
 #include <fmt/format.h>
-#include <fstream>
-#include <iostream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 #include <tuple>
-
-#include <tessera/core/error.hpp>
 
 namespace tessera::bench {
 
@@ -132,60 +129,12 @@ nlohmann::json to_json(const Result& result) {
 
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{16} << 20;
-constexpr int most_depth = 8;
 constexpr std::size_t most_cases = 10'000;
 constexpr std::size_t most_timings = 32;
-constexpr std::size_t most_text = 2'000;
 
-/// Reads the values of one document; each error names the file and the place in it.
-class Reader {
+class Reader : public app::StoredReader {
  public:
-  explicit Reader(std::string source) : m_source(std::move(source)) {}
-
-  [[noreturn]] void refuse(const std::string& what) const {
-    throw Error("tessera-bench", "\"" + m_source + "\" is no result of this program: " + what,
-                "a result is a JSON file that tessera-bench --json wrote", "Give such a file");
-  }
-
-  using Json = nlohmann::json;
-
-  [[nodiscard]] const Json* find(const Json& in, const char* key) const {
-    const auto at = in.find(key);
-    return at == in.end() ? nullptr : &*at;
-  }
-  [[nodiscard]] const Json& need(const Json& in, const char* key, const std::string& where) const {
-    if (!in.is_object()) refuse(where + " is not an object");
-    if (const Json* const found = find(in, key)) return *found;
-    refuse(where + " has no \"" + key + "\"");
-  }
-  [[nodiscard]] std::string text(const Json& value, const std::string& where) const {
-    if (!value.is_string()) refuse(where + " is not a string");
-    const auto& s = value.get_ref<const std::string&>();
-    if (s.size() > most_text) refuse(fmt::format("{} is longer than {} bytes", where, most_text));
-    for (std::size_t i = 0; i < s.size(); ++i) {
-      const auto byte = static_cast<unsigned char>(s[i]);
-      // C1 controls are 0xc2 0x80 .. 0xc2 0x9f in UTF-8, which the parser has checked to be whole
-      const bool second = byte == 0xc2 && i + 1 < s.size() && static_cast<unsigned char>(s[i + 1]) < 0xa0;
-      if (byte < 0x20 || byte == 0x7f || second) refuse(where + " holds control characters");
-    }
-    return s;
-  }
-  [[nodiscard]] double number(const Json& value, double least, double most, const std::string& where) const {
-    if (!value.is_number()) refuse(where + " is not a number");
-    const double x = value.get<double>();
-    if (!(x >= least && x <= most)) refuse(fmt::format("{} is {}; it must be from {} to {}", where, x, least, most));
-    return x;
-  }
-  [[nodiscard]] bool truth(const Json& value, const std::string& where) const {
-    if (!value.is_boolean()) refuse(where + " is neither true nor false");
-    return value.get<bool>();
-  }
-  [[nodiscard]] const Json& list(const Json& value, std::size_t most, const std::string& where) const {
-    if (!value.is_array()) refuse(where + " is not an array");
-    if (value.size() > most) refuse(fmt::format("{} has {} entries; at most {} are read", where, value.size(), most));
-    return value;
-  }
+  explicit Reader(const std::string& source) : StoredReader("tessera-bench", "tessera-bench --json", source) {}
 
   [[nodiscard]] CaseResult read_case(const Json& j, const std::string& where) const {
     CaseResult c;
@@ -220,7 +169,6 @@ class Reader {
 
   [[nodiscard]] Result read(const Json& document) const {
     Result result;
-    if (text(need(document, "app", "the document"), "app") != "bench") refuse("another app wrote it");
     result.version = text(need(document, "version", "the document"), "version");
     result.backend = text(need(document, "backend", "the document"), "backend");
     result.device = text(need(document, "device", "the document"), "device");
@@ -250,51 +198,15 @@ class Reader {
     }
     return result;
   }
-
- private:
-  std::string m_source;
 };
 
 }  // namespace
 
 Result parse_result(std::string_view text, const std::string& source) {
   const Reader reader(source);
-  if (text.size() > most_bytes)
-    reader.refuse(fmt::format("it is larger than {} MiB, the most that is read", most_bytes >> 20));
-  const auto look = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
-    if (depth > most_depth) reader.refuse(fmt::format("it is nested more than {} deep", most_depth));
-    return true;
-  };
-  nlohmann::json document;
-  try {
-    document = nlohmann::json::parse(text, look);
-  } catch (const nlohmann::json::parse_error& error) {
-    // the library's own text would quote the file
-    const std::string_view before = text.substr(0, std::min(error.byte, text.size()));
-    reader.refuse(fmt::format("it is not JSON from byte {} (line {}) on", error.byte,
-                              1 + std::ranges::count(before.substr(0, before.empty() ? 0 : before.size() - 1), '\n')));
-  } catch (const nlohmann::json::exception&) {
-    reader.refuse("a number in it is too large");
-  }
-  return reader.read(document);
+  return reader.read(reader.parse(text, "bench"));
 }
 
-Result read_result(const std::string& file) {
-  std::ifstream opened;
-  if (file != "-") {
-    opened.open(file, std::ios::binary);
-    if (!opened)
-      throw Error("tessera-bench", "\"" + file + "\" could not be opened", "it must be a file that can be read",
-                  "Give a file that tessera-bench --json wrote");
-  }
-  std::istream& in = file == "-" ? std::cin : opened;
-  std::string text(most_bytes + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  if (in.bad())
-    throw Error("tessera-bench", "\"" + file + "\" could not be read", "it must be a file that can be read",
-                "Give a file that tessera-bench --json wrote");
-  return parse_result(text, file);
-}
+Result read_result(const std::string& file) { return parse_result(Reader(file).contents(), file); }
 
 }  // namespace tessera::bench

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <new>
@@ -39,6 +40,10 @@ void catch_signals() {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+}
+
+CLI::Validator named() {
+  return {[](const std::string& file) { return file.empty() ? std::string("give a file name") : std::string(); }, ""};
 }
 
 /// Single-character changes that turn a into b (Levenshtein).
@@ -153,6 +158,7 @@ App::App(Description description)
                   "Write app, version, backend, ranks, parameters, verified, results and timings as JSON to FILE; "
                   "with '-' to standard output, and the text for people to standard error")
       ->type_name("FILE|-")
+      ->check(named())
       ->group(group);
   m_cli.add_flag("--backend-info", m_backend_info, "Print the devices, versions and MPI of this build, and exit")
       ->group(group);
@@ -179,6 +185,62 @@ CLI::Option* App::flag(const std::string& name, bool& value, const std::string& 
   CLI::Option* added = m_cli.add_flag(name, value, help);
   m_parameters.emplace_back(parameter_name(name), [&value] { return Json(value); });
   return added;
+}
+
+CLI::Option* App::output(const std::string& name, std::string& file, Output kind, const std::string& help) {
+  m_outputs.push_back({name, &file, kind == Output::text});
+  return option(name, file, help)->check(named())->type_name("FILE");
+}
+
+CLI::Option* App::input(const std::string& name, std::string& file, const std::string& help) {
+  m_inputs.push_back({name, &file, true});
+  return option(name, file, help)->check(named())->type_name("FILE");
+}
+
+void App::exclude(const std::string& option, std::vector<std::string> others) {
+  m_exclusions.emplace_back(option, std::move(others));
+}
+
+void App::check_exclusions() const {
+  const auto given = [&](const std::string& name) { return m_cli.get_option(name)->count() > 0; };
+  for (const auto& [option, others] : m_exclusions)
+    for (const std::string& other : others)
+      if (given(option) && given(other))
+        throw Error(m_description.name, other + " together with " + option, other + " does nothing beside " + option,
+                    "Leave one of the two out");
+}
+
+void App::check_files() const {
+  std::vector<NamedFile> outputs = m_outputs;
+  outputs.push_back({"--json", &m_json_file, true});
+  std::string on_stdout;
+  std::vector<std::pair<std::filesystem::path, std::string>> places;
+  const auto add_place = [&](const NamedFile& f) {
+    const auto place = std::filesystem::weakly_canonical(std::filesystem::absolute(*f.file));
+    const auto same = std::ranges::find(places, place, [](const auto& p) { return p.first; });
+    if (same != places.end())
+      throw Error(m_description.name, same->second + " and " + f.option + " name one file, \"" + *f.file + "\"",
+                  "each has a file of its own", "Name another file for one of them");
+    places.emplace_back(place, f.option);
+  };
+  for (const NamedFile& f : outputs) {
+    if (f.file->empty()) continue;
+    if (*f.file != "-") {
+      add_place(f);
+      check_writable(*f.file);
+      continue;
+    }
+    if (!f.to_stdout)
+      throw Error(m_description.name, f.option + " -", "a picture does not go to standard output",
+                  "Name a file: " + f.option + " FILE.png");
+    if (!on_stdout.empty())
+      throw Error(m_description.name, on_stdout + " - and " + f.option + " -",
+                  "standard output takes one of them, or nobody could tell them apart",
+                  "Name a file for the other: " + f.option + " FILE");
+    on_stdout = f.option;
+  }
+  for (const NamedFile& f : m_inputs)
+    if (!f.file->empty() && *f.file != "-") add_place(f);
 }
 
 std::string App::parameter_name(std::string_view option) {
@@ -213,7 +275,8 @@ int App::start_and_run(int argc, char** argv, const std::function<bool()>& body)
   // Options first: help must work on a login node, where Kokkos finds no GPU to start on.
   if (const int code = parse(std::move(for_us)); code >= 0) return code;
   try {
-    if (!m_json_file.empty() && !json_on_stdout()) on_root([&] { check_writable(m_json_file); });
+    check_exclusions();
+    on_root([&] { check_files(); });
     std::vector<std::string> added = kokkos_arguments(m_world, for_kokkos);
     for (std::string& argument : added) for_kokkos.push_back(argument.data());
     int count = static_cast<int>(for_kokkos.size());

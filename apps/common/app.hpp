@@ -69,6 +69,15 @@ class App {
     return added;
   }
   CLI::Option* flag(const std::string& name, bool& value, const std::string& help);
+  /// The same for a file that the app writes, text or a picture. Before anything is computed run() refuses files that
+  /// could not be made, two results in one file, and more than one of them, --json included, on standard output ("-"),
+  /// where a picture never goes.
+  enum class Output { text, picture };
+  CLI::Option* output(const std::string& name, std::string& file, Output kind, const std::string& help);
+  /// The same for a file that the app reads; an output may not have its name. "" is refused.
+  CLI::Option* input(const std::string& name, std::string& file, const std::string& help);
+  /// Refuses `option` together with each of `others`, which would do nothing beside it.
+  void exclude(const std::string& option, std::vector<std::string> others);
   /// For what option() does not cover.
   [[nodiscard]] CLI::App& cli() { return m_cli; }
 
@@ -115,6 +124,8 @@ class App {
   int start_and_run(int argc, char** argv, const std::function<bool()>& body);
   int parse(std::vector<std::string> arguments);
   int fail(const std::string& message, int code);
+  void check_exclusions() const;
+  void check_files() const;
   void print_backend_info();
   void add_backend(Json& json) const;
   void write_json(const Json& json) const;
@@ -129,6 +140,13 @@ class App {
   Json m_extra_parameters = Json::object();
   Json m_results = Json::object();
   Json m_timings = Json::object();
+  struct NamedFile {
+    std::string option;
+    const std::string* file;
+    bool to_stdout;
+  };
+  std::vector<NamedFile> m_outputs, m_inputs;
+  std::vector<std::pair<std::string, std::vector<std::string>>> m_exclusions;
   std::string m_json_file;
   bool m_backend_info = false;
   bool m_timings_table = false;

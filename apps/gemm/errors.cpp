@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "errors.hpp"
 
+#include "errors_report.hpp"
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <fstream>
 #include <limits>
 
 #include <tessera/core/device.hpp>
@@ -14,35 +13,6 @@
 
 namespace tessera::app {
 namespace {
-
-enum class Inputs { uniform, non_negative, ill_scaled, subnormal, special };
-
-struct InputsNamed {
-  Inputs inputs;
-  const char* name;
-  const char* meaning;
-};
-constexpr InputsNamed all_inputs[] = {
-    {Inputs::uniform, "uniform", "-1 to 1"},
-    {Inputs::non_negative, "non-negative", "0 to 1"},
-    {Inputs::ill_scaled, "ill-scaled", "-1 to 1, each times a power of two from 2^-20 to 2^20"},
-    {Inputs::subnormal, "subnormal", "A's -1 to 1 times 2^-130, B's -1 to 1 times 2^30"},
-    {Inputs::special, "special", "whole numbers, some infinities and NaN, and the largest fp32 numbers"},
-};
-
-struct PrecisionNamed {
-  Precision precision;
-  const char* name;
-};
-constexpr PrecisionNamed all_precisions[] = {
-    {Precision::full, "full"},
-    {Precision::tf32, "tf32"},
-    {Precision::bf16, "bf16"},
-    {Precision::fp32_tf32x3, "fp32_tf32x3"},
-    {Precision::fp32_bf16x3, "fp32_bf16x3"},
-    {Precision::fp32_bf16x6, "fp32_bf16x6"},
-    {Precision::fp32_bf16x9, "fp32_bf16x9"},
-};
 
 KOKKOS_INLINE_FUNCTION std::uint64_t scrambled(
     std::uint64_t z) {  // the finaliser of SplitMix64, G. Steele et al., 2014
@@ -149,8 +119,6 @@ struct CompareEntry {
   }
 };
 
-constexpr index_t samples = 64;  // rows and columns of C looked at, spread over it
-
 /// Operands of T, C of float.
 template <class T>
 class Product {
@@ -185,12 +153,12 @@ class Product {
     const auto k = static_cast<index_t>(m_a.extent(1));
     const double underflow = detail::gemm_absolute_bound(precision, {0, 0}, k);
     const double with_small = detail::gemm_absolute_bound(precision, {1, 0}, k) - underflow;
-    const CompareEntry<decltype(m_a), decltype(m_b), decltype(m_c)> entry{m_a,       m_b,        m_c,     bound,
-                                                                          underflow, with_small, special, samples};
+    const CompareEntry<decltype(m_a), decltype(m_b), decltype(m_c)> entry{
+        m_a, m_b, m_c, bound, underflow, with_small, special, compared_samples};
     Found f;
-    Kokkos::parallel_reduce("tessera::gemm_app::compare", Range<Space>(m_exec, 0, samples * samples), entry,
-                            Kokkos::Max<double>(f.worst_component), Kokkos::Max<double>(f.worst_share), f.error_squares,
-                            f.squares, f.different);
+    Kokkos::parallel_reduce("tessera::gemm_app::compare", Range<Space>(m_exec, 0, compared_samples * compared_samples),
+                            entry, Kokkos::Max<double>(f.worst_component), Kokkos::Max<double>(f.worst_share),
+                            f.error_squares, f.squares, f.different);
     return f;
   }
 
@@ -202,118 +170,55 @@ class Product {
 };
 
 template <class T>
-Json errors_of(App& app, const char* type, index_t side, const std::vector<index_t>& extents) {
-  Json rows = Json::array();
+void add_errors(App& app, Errors& errors, const char* operands) {
   constexpr bool is_float = std::is_same_v<T, float>;
-  for (const index_t k : extents) {
-    const Product<T> product(side, side, k);
+  for (const index_t k : all_inner_extents) {
+    const Product<T> product(errors.side, errors.side, k);
     for (const InputsNamed& inputs : all_inputs) {
-      // powers of two of 40 and numbers below 2^-126 are beyond fp16
-      if (!is_float && (inputs.inputs == Inputs::ill_scaled || inputs.inputs == Inputs::subnormal)) continue;
+      if (!is_measured(operands, inputs.inputs, Precision::full)) continue;
       product.fill(inputs.inputs);
       for (const PrecisionNamed& p : all_precisions) {
-        if (!is_float && p.precision != Precision::full) continue;
-        if (app.interrupted()) return rows;
+        if (!is_measured(operands, inputs.inputs, p.precision)) continue;
+        if (app.interrupted()) return;
         app.progress(0, fmt::format("{} {} K = {}", p.name, inputs.name, k));
-        const std::string path = product.multiply(p.precision);
-        const bool special = inputs.inputs == Inputs::special;
+        ErrorRow row{.operands = operands, .inputs = inputs.name, .precision = p.name, .k = k};
+        row.path = product.multiply(p.precision);
         // the tensor cores cut sums of 16-bit products, which are exact themselves
-        const double bound = gemm_error_bound(p.precision, k) * (is_float ? 1 : 2);
-        const Found f = product.compare(bound, p.precision, special);
-        Json row = {{"operands", type}, {"inputs", inputs.name}, {"precision", p.name}, {"k", k}, {"path", path}};
-        if (special) {
-          row["different"] = f.different;
-        } else {
-          row["normwise"] = f.squares > 0 ? std::sqrt(f.error_squares / f.squares) : 0;
-          row["componentwise"] = f.worst_component;
-          row["bound"] = bound;
-          row["share_of_bound"] = f.worst_share;
-        }
-        rows.push_back(std::move(row));
+        row.bound = gemm_error_bound(p.precision, k) * (is_float ? 1 : 2);
+        const Found f = product.compare(row.bound, p.precision, inputs.inputs == Inputs::special);
+        row.different = f.different;
+        row.normwise = f.squares > 0 ? std::sqrt(f.error_squares / f.squares) : 0;
+        row.componentwise = f.worst_component;
+        row.share_of_bound = f.worst_share;
+        errors.rows.push_back(std::move(row));
       }
     }
   }
-  return rows;
 }
 
-bool within_bounds(const Json& rows) {
-  return std::all_of(rows.begin(), rows.end(), [](const Json& r) {
-    return !r.contains("share_of_bound") || r.at("share_of_bound").get<double>() <= 1;
-  });
-}
-
-std::string path_of(const Json& row) {  // "gemm[cuda:cublas tf32]": what stands between the brackets
-  const std::string path = row.at("path");
-  const auto open = path.find('['), close = path.rfind(']');
-  return open == std::string::npos || close == std::string::npos ? path : path.substr(open + 1, close - open - 1);
-}
-
-/// Tables in Markdown.
-std::string tables_of(const Json& results) {
-  const Json& rows = results.at("errors");
-  const auto side = results.at("side").get<index_t>();
-  std::string text = fmt::format("{}: C of {} x {}, of which {} x {} elements were compared.\n",
-                                 results.at("device").get<std::string>(), side, side, samples, samples);
-  const std::string header =
-      "| operands | precision | K | path | by norm | by element | bound | largest share of it |\n"
-      "|---|---|---|---|---|---|---|---|\n";
-  for (const InputsNamed& inputs : all_inputs) {
-    const bool special = inputs.inputs == Inputs::special;
-    text += fmt::format("\n## {} operands\n{}.\n\n",
-                        static_cast<char>(std::toupper(inputs.name[0])) + std::string(inputs.name + 1), inputs.meaning);
-    text += special ? "| operands | precision | K | path | elements that are of another kind than fp32's "
-                      "|\n|---|---|---|---|---|\n"
-                    : header;
-    for (const Json& r : rows) {
-      if (r.at("inputs") != inputs.name) continue;
-      text += fmt::format("| {} | {} | {} | `{}` |", r.at("operands").get<std::string>(),
-                          r.at("precision").get<std::string>(), r.at("k").get<index_t>(), path_of(r));
-      if (special)
-        text += fmt::format(" {} |\n", r.at("different").get<index_t>());
-      else
-        text += fmt::format(" {:.1e} | {:.1e} | {:.1e} | {:.1e} |\n", r.at("normwise").get<double>(),
-                            r.at("componentwise").get<double>(), r.at("bound").get<double>(),
-                            r.at("share_of_bound").get<double>());
-    }
-  }
-  return text;
+bool told(App& app, const Errors& errors) {
+  app.write_text(tables_of(errors));
+  const Json results = to_json(errors);
+  for (const auto& [name, value] : results.items()) app.result(name, value);
+  return errors.verified();
 }
 
 }  // namespace
 
 bool measure_errors(App& app) {
+  Errors errors;
+  errors.device = device_of(Space()).name;
   // on devices so large that products of terms are worth their while
-  const index_t side = is_host_space<Space> ? 192 : 2048;
-  const std::vector<index_t> extents = {64, 1024, 8192};
-  app.require_memory(4.0 * static_cast<double>(side * (side + 2 * extents.back())) * 3, "Use a device of more memory");
-  Json rows = errors_of<float>(app, "fp32", side, extents);
-  for (Json& row : errors_of<bfloat16>(app, "bf16", side, extents)) rows.push_back(std::move(row));
-  for (Json& row : errors_of<half>(app, "fp16", side, extents)) rows.push_back(std::move(row));
-  const bool right = within_bounds(rows);
-  const Json results = {{"device", device_of(Space()).name}, {"side", side}, {"errors", std::move(rows)}};
-  app.write_text(tables_of(results));
-  for (const auto& [name, value] : results.items()) app.result(name, value);
-  return right;
+  errors.side = is_host_space<Space> ? 192 : 2048;
+  const index_t longest = *std::ranges::max_element(all_inner_extents);
+  app.require_memory(4.0 * static_cast<double>(errors.side * (errors.side + 2 * longest)) * 3,
+                     "Use a device of more memory");
+  add_errors<float>(app, errors, "fp32");
+  add_errors<bfloat16>(app, errors, "bf16");
+  add_errors<half>(app, errors, "fp16");
+  return told(app, errors);
 }
 
-bool print_errors_from(App& app, const std::string& file) {
-  std::ifstream stream(file);
-  const auto refuse = [&](const std::string& why) {
-    throw Error("gemm --errors-from", file + " " + why, "it must be what gemm --errors --json wrote",
-                "Give the path of such a file");
-  };
-  if (!stream) refuse("cannot be opened");
-  const Json stored = Json::parse(stream, nullptr, false);
-  if (stored.is_discarded()) refuse("is not JSON");
-  if (!stored.is_object() || !stored.contains("results") || !stored["results"].contains("errors"))
-    refuse("holds no errors");
-  try {
-    app.write_text(tables_of(stored["results"]));
-    return within_bounds(stored["results"]["errors"]);
-  } catch (const Json::exception&) {
-    refuse("is not complete");
-  }
-  return false;
-}
+bool print_errors_from(App& app, const std::string& file) { return told(app, read_errors(file)); }
 
 }  // namespace tessera::app

@@ -186,7 +186,14 @@ int main(int argc, char** argv) {
   app.flag("--table", o.table, "Instead of one product, a small table of types, sizes and transposes");
   app.flag("--errors", o.errors,
            "Instead of one product, the errors of every precision beside its bound, for operands of several kinds");
-  app.option("--errors-from", o.errors_from, "Print the tables of --errors from a file that --json wrote");
+  app.input("--errors-from", o.errors_from,
+            "Print the tables of --errors from a file that --json wrote (- is standard input)");
+  const std::vector<std::string> product = {"--m",        "--n",        "--k",     "--type", "--op",   "--layout-a",
+                                            "--layout-b", "--layout-c", "--alpha", "--beta", "--path", "--repetitions"};
+  app.exclude("--table", {"--m", "--n", "--k", "--type", "--op", "--errors", "--errors-from"});
+  app.exclude("--errors", product);
+  app.exclude("--errors-from", product);
+  app.exclude("--errors-from", {"--errors"});
   return app.run(argc, argv, [&] {
     if (!o.errors_from.empty()) return print_errors_from(app, o.errors_from);
     if (o.errors) return measure_errors(app);

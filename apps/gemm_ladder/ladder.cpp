@@ -2,10 +2,9 @@
 #include "ladder.hpp"
 
 #include <algorithm>
-#include <fstream>
+#include <cmath>
+#include <common/stored.hpp>
 #include <utility>
-
-#include <tessera/core/error.hpp>
 
 namespace tessera::app {
 namespace {
@@ -77,7 +76,8 @@ std::vector<std::string> cells(const Ladder& ladder, std::size_t i, const Unit& 
 }  // namespace
 
 bool Ladder::verified() const {
-  return std::ranges::all_of(rungs, [](const Rung& r) { return r.kind == Kind::library || !r.ran() || r.verified; });
+  return unfinished.empty() &&
+         std::ranges::all_of(rungs, [](const Rung& r) { return r.kind == Kind::library || !r.ran() || r.verified; });
 }
 
 Shares shares_of(const Ladder& ladder, std::size_t rung) {
@@ -110,7 +110,7 @@ Json to_json(const Ladder& ladder) {
       one["refused"] = r.refusal;
     } else {
       one["verified"] = r.verified;
-      one["error_over_bound"] = r.error;
+      one["error_over_bound"] = std::isfinite(r.error) ? r.error : 1e300;  // JSON has neither infinities nor NaN
       if (r.seconds > 0) {
         const Shares s = shares_of(ladder, i);
         one["seconds"] = r.seconds;
@@ -123,45 +123,116 @@ Json to_json(const Ladder& ladder) {
     }
     rungs.push_back(std::move(one));
   }
-  return {{"device", ladder.device}, {"m", ladder.m}, {"n", ladder.n}, {"k", ladder.k}, {"rungs", std::move(rungs)}};
+  return {{"device", ladder.device},
+          {"m", ladder.m},
+          {"n", ladder.n},
+          {"k", ladder.k},
+          {"rungs_asked_for", ladder.rungs.size()},
+          {"rungs", std::move(rungs)}};
 }
 
-Ladder read_ladder(const std::filesystem::path& file) {
-  const auto refuse = [&](const std::string& why) {
-    return Error("gemm_ladder", "--from " + file.string() + ": " + why, "a file that gemm_ladder --json wrote",
-                 "Run gemm_ladder --json FILE first");
-  };
-  std::ifstream in(file);
-  if (!in) throw refuse("it could not be opened");
-  try {
-    const Json json = Json::parse(in);
-    const Json& found = json.at("results").at("ladder");
-    Ladder ladder;
-    ladder.device = found.at("device").get<std::string>();
-    ladder.m = found.at("m").get<index_t>();
-    ladder.n = found.at("n").get<index_t>();
-    ladder.k = found.at("k").get<index_t>();
-    for (const Json& one : found.at("rungs")) {
-      Rung r;
-      r.number = one.at("number").get<int>();
-      r.name = one.at("name").get<std::string>();
-      r.type = one.at("type").get<std::string>();
-      const auto kind =
-          std::ranges::find(kinds, one.at("kind").get<std::string>(), [](const auto& k) { return k.second; });
-      if (kind == std::end(kinds)) throw refuse("it holds a rung of no known kind");
-      r.kind = kind->first;
-      r.path = one.value("path", "");
-      r.refusal = one.value("refused", "");
-      r.verified = one.value("verified", false);
-      r.error = one.value("error_over_bound", 0.0);
-      r.seconds = one.value("seconds", 0.0);
-      r.spread = one.value("spread", 0.0);
-      ladder.rungs.push_back(std::move(r));
-    }
-    return ladder;
-  } catch (const Json::exception& error) {
-    throw refuse(error.what());
+namespace {
+
+constexpr std::size_t most_rungs = 256;
+constexpr int most_steps = 64;
+
+using Stored = StoredReader::Json;
+
+Rung read_rung(const StoredReader& in, const Stored& one, double flops, const std::string& where) {
+  const auto at = [&](const char* key) { return where + "." + key; };
+  Rung r;
+  r.name = in.text(in.need(one, "name", where), at("name"));
+  r.type = in.text(in.need(one, "type", where), at("type"));
+  if (r.name.empty()) in.refuse(at("name") + " is empty");
+  if (r.type != "fp32" && r.type != "bf16") in.refuse(at("type") + " is neither \"fp32\" nor \"bf16\"");
+  const std::string named = in.text(in.need(one, "kind", where), at("kind"));
+  const auto kind = std::ranges::find(kinds, named, [](const auto& k) { return k.second; });
+  if (kind == std::end(kinds)) in.refuse(at("kind") + " is none of \"step\", \"house\" and \"library\"");
+  r.kind = kind->first;
+  const bool step = r.kind == Kind::step;
+  r.number =
+      static_cast<int>(in.whole(in.need(one, "number", where), step ? 1 : 0, step ? most_steps : 0, at("number")));
+  if (const Stored* const path = in.find(one, "path")) r.path = in.text(*path, at("path"));
+  if (const Stored* const refused = in.find(one, "refused")) {
+    r.refusal = in.text(*refused, at("refused"));
+    if (r.refusal.empty()) in.refuse(at("refused") + " is empty");
+    return r;
   }
+  r.verified = in.truth(in.need(one, "verified", where), at("verified"));
+  r.error = in.number(in.need(one, "error_over_bound", where), 0, 1e300, at("error_over_bound"));
+  if (r.kind != Kind::library && r.verified != (r.error <= 1))
+    in.refuse(where + " is " + (r.verified ? "verified" : "wrong") + ", which its error_over_bound is not");
+  if (const Stored* const seconds = in.find(one, "seconds")) {
+    r.seconds = in.number(*seconds, 1e-9, 1e7, at("seconds"));
+    r.spread = in.number(in.need(one, "spread", where), 0, 1e6, at("spread"));
+    constexpr double most_flops = 1e18;  // a second: beyond any device that there is
+    if (!(flops > 0 && flops / r.seconds <= most_flops)) in.refuse(at("seconds") + " makes a rate that nothing has");
+  }
+  return r;
+}
+
+/// What is missing of the steps that were asked for; empty where nothing is.
+std::string missing_of(const Ladder& ladder) {
+  for (const std::string& step : ladder.steps)
+    if (std::ranges::find(ladder.rungs, step, &Rung::name) == ladder.rungs.end()) return "step " + step + " is missing";
+  if (!ladder.steps.empty()) return {};
+  // every step has its number; fp32's are 1 to the last portable one, bf16's go on from that
+  int next = 1;
+  for (const char* const type : {"fp32", "bf16"}) {
+    bool any = false;
+    for (const Rung& r : ladder.rungs) {
+      if (r.kind != Kind::step || r.type != type) continue;
+      if (r.number != next) return fmt::format("step {} of {} is missing", next, type);
+      ++next;
+      any = true;
+    }
+    if (!any) return fmt::format("the steps of {} are missing", type);
+    --next;
+  }
+  return {};
+}
+
+}  // namespace
+
+Ladder parse_ladder(std::string_view text, const std::string& source) {
+  const StoredReader in("gemm_ladder --from", "gemm_ladder --json", source);
+  const Stored document = in.parse(text, "gemm_ladder");
+  if (in.find(document, "error") != nullptr) in.refuse("the run that wrote it ended with an error");
+  const Stored& found = in.need(in.need(document, "results", "the document"), "ladder", "results");
+  constexpr std::int64_t most_extent = std::int64_t{1} << 30;
+  Ladder ladder;
+  ladder.device = in.text(in.need(found, "device", "results.ladder"), "device");
+  ladder.m = in.whole(in.need(found, "m", "results.ladder"), 0, most_extent, "m");
+  ladder.n = in.whole(in.need(found, "n", "results.ladder"), 0, most_extent, "n");
+  ladder.k = in.whole(in.need(found, "k", "results.ladder"), 0, most_extent, "k");
+  std::size_t timed_ones = 0, ran = 0;
+  for (const Stored& one : in.list(in.need(found, "rungs", "results.ladder"), most_rungs, "rungs")) {
+    const std::string where = fmt::format("rungs[{}]", ladder.rungs.size());
+    Rung r = read_rung(in, one, ladder.flops(), where);
+    const auto same = [&](const Rung& o) { return o.kind == r.kind && o.name == r.name && o.type == r.type; };
+    if (std::ranges::any_of(ladder.rungs, same)) in.refuse(where + " is the second of its name and type");
+    timed_ones += timed(r) ? 1 : 0;
+    ran += r.ran() ? 1 : 0;
+    ladder.rungs.push_back(std::move(r));
+  }
+  const Stored& parameters = in.need(document, "parameters", "the document");
+  for (const Stored& step : in.list(in.need(parameters, "step", "parameters"), most_rungs, "parameters.step"))
+    ladder.steps.push_back(in.text(step, "parameters.step"));
+  const Stored* const told = in.find(document, "interrupted");
+  const bool interrupted = told != nullptr && in.truth(*told, "interrupted");
+  ladder.unfinished = interrupted ? "the run was interrupted" : missing_of(ladder);
+  if (const Stored* const asked = in.find(found, "rungs_asked_for"); asked != nullptr && ladder.unfinished.empty())
+    if (const auto n = in.whole(*asked, 0, most_rungs, "rungs_asked_for");
+        n != static_cast<std::int64_t>(ladder.rungs.size()))
+      ladder.unfinished = fmt::format("{} rungs are there of {}", ladder.rungs.size(), n);
+  if (ladder.unfinished.empty() && timed_ones > 0 && timed_ones < ran) ladder.unfinished = "some rungs were not timed";
+  if (!in.truth(in.need(document, "verified", "the document"), "verified") && ladder.verified())
+    ladder.unfinished = "the run did not end as verified";
+  return ladder;
+}
+
+Ladder read_ladder(const std::string& file) {
+  return parse_ladder(StoredReader("gemm_ladder --from", "gemm_ladder --json", file).contents(), file);
 }
 
 Table table_of(const Ladder& ladder) {
@@ -179,16 +250,16 @@ std::string markdown(const Ladder& ladder) {
     for (const std::string& cell : row) text += " " + cell + " |";
     return text + "\n";
   };
-  std::string out = fmt::format("{}, C = A B of {} x {} x {}.\n\n", ladder.device, ladder.m, ladder.n, ladder.k);
+  std::string out =
+      fmt::format("{}, C = A B of {} x {} x {}.\n\n", markdown_text(ladder.device), ladder.m, ladder.n, ladder.k);
   out += line(header(unit)) + "|---|---|---|---|---|---|---|---|\n";
   for (std::size_t i = 0; i < ladder.rungs.size(); ++i) {
     if (!ladder.rungs[i].ran()) continue;
     std::vector<std::string> row = cells(ladder, i, unit);
-    std::string name;
-    for (const char c : row[0]) name += c == '_' ? std::string("\\_") : std::string(1, c);
-    row[0] = name;
+    row[0] = markdown_text(row[0]);
     out += line(row);
   }
+  if (!ladder.unfinished.empty()) out += "\nNot verified: " + markdown_text(ladder.unfinished) + ".\n";
   return out;
 }
 

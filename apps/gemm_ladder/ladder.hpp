@@ -3,8 +3,8 @@
 
 #include <common/app.hpp>
 #include <common/picture.hpp>
-#include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <tessera/core/refs.hpp>
@@ -38,12 +38,15 @@ struct Rung {
 struct Ladder {
   std::string device{};
   index_t m = 0, n = 0, k = 0;
-  std::vector<Rung> rungs{};  ///< by type, steps in their order, then what stands beside them
+  std::vector<std::string> steps{};  ///< that were asked for; empty: all
+  std::vector<Rung> rungs{};         ///< by type, steps in their order, then what stands beside them
+  /// Why rungs are missing that the run was to have, where some are: it was interrupted, say.
+  std::string unfinished{};
 
   [[nodiscard]] double flops() const {
     return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   }
-  /// Every step that ran is right, tessera::gemm too; libraries are not judged.
+  /// Nothing is missing, and every step that ran is right, tessera::gemm too; libraries are not judged.
   [[nodiscard]] bool verified() const;
 };
 
@@ -56,8 +59,13 @@ struct Shares {
 [[nodiscard]] Shares shares_of(const Ladder& ladder, std::size_t rung);
 
 [[nodiscard]] Json to_json(const Ladder& ladder);
-/// What to_json() wrote, within a document of App. \throws Error naming the file where it is none
-[[nodiscard]] Ladder read_ladder(const std::filesystem::path& file);
+/// What to_json() wrote, within a document of App, from a file's text. Whatever the text is, it is checked: a rung's
+/// verdict must be that of its error, its numbers possible; steps that are missing are told in `unfinished`.
+/// \param source  named in errors
+/// \throws Error that says where and what
+[[nodiscard]] Ladder parse_ladder(std::string_view text, const std::string& source);
+/// \param file  "-" is standard input
+[[nodiscard]] Ladder read_ladder(const std::string& file);
 
 [[nodiscard]] Table table_of(const Ladder& ladder);
 [[nodiscard]] std::string markdown(const Ladder& ladder);

@@ -12,18 +12,16 @@ struct Options {
 };
 
 void write(const std::string& file, const std::string& text) {
-  if (file == "-")
-    std::fputs(text.c_str(), stdout);
-  else
-    write_file_atomically(file, text);
+  if (file != "-") return write_file_atomically(file, text);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (std::fflush(stdout) != 0)
+    throw Error("gemm_ladder", "standard output could not be written", "it must be open and have room");
 }
 
 bool ladder(App& app, const Options& o) {
   if (app.world().size() > 1)
     throw Error("gemm_ladder", std::to_string(app.world().size()) + " ranks", "it measures one device from one rank",
                 "Start it without mpirun");
-  for (const std::string& file : {o.markdown, o.plot})
-    if (!file.empty() && file != "-") check_writable(file);
   const bool stored = !o.from.empty();
   const Ladder found = stored ? read_ladder(o.from) : measure_ladder(app, o.run);
   if (o.markdown != "-") {
@@ -34,10 +32,18 @@ bool ladder(App& app, const Options& o) {
       if (!r.path.empty()) app.print("  {} ({}) takes the path {}\n", r.name, r.type, r.path);
     }
     app.write_text(table_of(found).text());
-    app.print("  {}\n", found.verified() ? "verified" : "WRONG");
+    app.print("  {}\n", found.verified()           ? "verified"
+                        : found.unfinished.empty() ? "WRONG"
+                                                   : "NOT VERIFIED: " + found.unfinished);
   }
   if (!o.markdown.empty()) write(o.markdown, markdown(found));
   if (!o.plot.empty()) write_png_plot(o.plot, series_of(found), plot_options(found));
+  if (stored) {  // of the run that is told of
+    app.parameter("m", found.m);
+    app.parameter("n", found.n);
+    app.parameter("k", found.k);
+    app.parameter("step", found.steps);
+  }
   app.result("ladder", to_json(found));
   return found.verified();
 }
@@ -69,8 +75,9 @@ int main(int argc, char** argv) {
                                         ""));
   app.option("--step", o.run.steps, "Only this step, nothing beside it; may be given again")
       ->check(CLI::IsMember(step_names()));
-  app.option("--from", o.from, "Run nothing: take the result that --json wrote to this file");
-  app.option("--markdown", o.markdown, "Write the table to this file (- is standard output)");
-  app.option("--plot", o.plot, "Draw the rates into this file, a PNG");
+  app.input("--from", o.from, "Run nothing: take the result that --json wrote to this file (- is standard input)");
+  app.output("--markdown", o.markdown, App::Output::text, "Write the table to this file (- is standard output)");
+  app.output("--plot", o.plot, App::Output::picture, "Draw the rates into this file, a PNG");
+  app.exclude("--from", {"--m", "--n", "--k", "--rounds", "--step"});
   return app.run(argc, argv, [&] { return ladder(app, o); });
 }

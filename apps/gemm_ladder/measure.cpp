@@ -266,9 +266,10 @@ Ladder measure_ladder(App& app, const LadderCase& c) {
   };
   app.require_memory(bytes(sizeof(float)), "Use smaller extents");
   const Space exec;
-  Ladder found{.device = device_of(exec).name, .m = c.m, .n = c.n, .k = c.k};
+  Ladder found{.device = device_of(exec).name, .m = c.m, .n = c.n, .k = c.k, .steps = c.steps};
   add_rungs<float>(found, app, exec, c);
   if (!app.interrupted()) add_rungs<bfloat16>(found, app, exec, c);
+  if (app.interrupted()) found.unfinished = "the run was interrupted";
   return found;
 }
 
