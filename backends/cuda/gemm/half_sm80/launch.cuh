@@ -22,7 +22,7 @@ const char* launch_kernel(const Arguments& arguments, bool a_m_major, bool b_n_m
       return aligned ? gemm_half_sm80<In, a, b, true, true, 1> : gemm_half_sm80<In, a, b, false, true, 1>;
     if (arguments.k <= 64 * arguments.splits)
       return aligned ? gemm_half_sm80<In, a, b, true, false, 1> : gemm_half_sm80<In, a, b, false, false, 1>;
-    return aligned ? gemm_half_sm80<In, a, b, true, false, 3> : gemm_half_sm80<In, a, b, false, false, 3>;
+    return aligned ? gemm_half_sm80<In, a, b, true, false, 2> : gemm_half_sm80<In, a, b, false, false, 2>;
   };
   const auto whole = [](const void* p, std::int64_t leading, std::int64_t batch, std::int64_t length) {
     return reinterpret_cast<std::uintptr_t>(p) % 16 == 0 && leading % 8 == 0 && batch % 8 == 0 && length % 8 == 0;
