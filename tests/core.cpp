@@ -187,6 +187,8 @@ TEST_CASE("the inventory tells the host and the test's device", "[core][device]"
     CHECK(std::ranges::count(all, device.key, &tessera::DeviceInfo::key) == 1);
     CHECK(device.units > 0);
     CHECK(device.memory_bytes > 0);
+    // numbers of NVIDIA's architectures, which others' would be taken for
+    CHECK((device.major > 0) == (device.space == "Cuda"));
   }
 }
 

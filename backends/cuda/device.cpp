@@ -30,6 +30,9 @@ DeviceInfo ask(int ordinal) {
   check(cudaGetDeviceProperties(&p, ordinal), "asking for the device's properties");
   DeviceInfo info = backends::describe_gpu(ordinal, p, "Cuda", std::to_string(p.major) + "." + std::to_string(p.minor),
                                            TESSERA_GPU_ARCH);
+  // here alone: HIP says 9.0 of gfx90a, which is not Hopper's 9.0
+  info.major = p.major;
+  info.minor = p.minor;
   info.driver = driver_version();
   info.clock_ghz = attribute(cudaDevAttrClockRate, ordinal) / 1e6;
   info.scratch_bytes_per_team = static_cast<std::int64_t>(p.sharedMemPerBlockOptin);

@@ -12,7 +12,7 @@
 
 namespace tessera::backends {
 
-/// A device by what its runtime tells; clock, scratch and registers are left to the caller.
+/// A device by what its runtime tells; clock, scratch, registers and the architecture's numbers are left to the caller.
 template <class Properties>
 DeviceInfo describe_gpu(int ordinal, const Properties& p, std::string space, std::string architecture,
                         std::string architecture_built) {
@@ -20,8 +20,6 @@ DeviceInfo describe_gpu(int ordinal, const Properties& p, std::string space, std
   info.id = ordinal;
   info.name = p.name;
   info.space = std::move(space);
-  info.major = p.major;
-  info.minor = p.minor;
   info.architecture = std::move(architecture);
   info.architecture_built = std::move(architecture_built);
   info.key = "gpu" + std::to_string(ordinal) + ":" + info.name + ":" + info.architecture;
