@@ -23,9 +23,6 @@ template <ExecutionSpace Space>
 using Range = Kokkos::RangePolicy<Space, Kokkos::IndexType<index_t>>;
 template <ExecutionSpace Space>
 using Teams = Kokkos::TeamPolicy<Space, Kokkos::IndexType<index_t>>;
-/// Teams of at most `Threads`, of which `AtOnce` are to run on one multiprocessor: what registers they get.
-template <ExecutionSpace Space, int Threads, int AtOnce>
-using BoundedTeams = Kokkos::TeamPolicy<Space, Kokkos::IndexType<index_t>, Kokkos::LaunchBounds<Threads, AtOnce>>;
 
 /// "tessera::<algorithm>::<what>": the one shape that the label of every kernel and allocation has.
 [[nodiscard]] inline std::string label(const char* algorithm, const char* what) {

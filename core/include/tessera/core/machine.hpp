@@ -25,6 +25,13 @@ struct machine<Space> {
   static constexpr std::size_t scratch_bytes = 32 * 1024;  ///< level-0 scratch a team may use
   static constexpr std::size_t l2_bytes = 512 * 1024;      ///< of one core; packed panels are sized by it
   static constexpr std::size_t load_bytes = simd_bytes;    ///< widest single load
+  /// The second number of Kokkos::LaunchBounds for `at_once` teams of `threads` on a multiprocessor.
+  static constexpr int launch_bound(int /*threads*/, int at_once) { return at_once; }
 };
+
+/// Teams of at most `Threads`, of which `AtOnce` are to run on one multiprocessor: what registers they get.
+template <ExecutionSpace Space, int Threads, int AtOnce>
+using BoundedTeams = Kokkos::TeamPolicy<Space, Kokkos::IndexType<index_t>,
+                                        Kokkos::LaunchBounds<Threads, machine<Space>::launch_bound(Threads, AtOnce)>>;
 
 }  // namespace tessera

@@ -17,6 +17,7 @@ struct machine<Kokkos::Cuda> {
   static constexpr std::size_t scratch_bytes = 40936;  // Kokkos 5.0.2's level-0 limit of 48 KiB less its own use
   static constexpr std::size_t l2_bytes = 0;
   static constexpr std::size_t load_bytes = 16;
+  static constexpr int launch_bound(int /*threads*/, int at_once) { return at_once; }
 };
 
 }  // namespace tessera

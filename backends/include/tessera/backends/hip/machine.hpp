@@ -22,6 +22,11 @@ struct machine<Kokkos::HIP> {
   static constexpr std::size_t scratch_bytes = 40936;  // kept as on CUDA: tiles sized once
   static constexpr std::size_t l2_bytes = 0;
   static constexpr std::size_t load_bytes = 16;
+  /// HIP counts warps on each of a multiprocessor's four vector units, of which none takes more than eight of CDNA's.
+  static constexpr int launch_bound(int threads, int at_once) {
+    const int warps = threads * at_once / (4 * warp_width);
+    return warps < 1 ? 1 : warps > 8 ? 8 : warps;
+  }
 };
 
 }  // namespace tessera
