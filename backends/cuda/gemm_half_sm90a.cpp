@@ -71,7 +71,7 @@ const char* slower_than_library(const HalfGemm& g, bool across_lines, int units)
   const index_t tiles = ((g.m + 127) / 128) * ((g.n + 63) / 64), pairs = ((g.m + 127) / 128) * ((g.n + 127) / 128);
   if (2 * tiles < units && elements(tiles, g.k) > 8e4)
     return "so few tiles for so long a K: the vendor's library was measured faster";
-  if (across_lines && 2 * pairs <= units && g.k > 1500)  // blocks in pairs that share B, all at once
+  if (across_lines && 2 * pairs <= units && g.k > 800)  // blocks in pairs that share B, all at once
     return "so few tiles, of rows that are no multiples of 128 bytes: the vendor's library was measured faster";
   return nullptr;
 }
