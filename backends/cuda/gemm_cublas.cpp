@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "gemm_cublaslt.hpp"
 #include <algorithm>
 #include <cstring>
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
-#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -22,17 +20,14 @@ void check(cublasStatus_t status, const char* what) {
                 "cuBLAS must start on this device", "Set TESSERA_GEMM=portable to go on without it");
 }
 
-/// A stream's handle, its workspace, and a place for scalars that have to go to the device beside others that are there
-/// already.
+/// A stream's handle and a place for scalars that have to go to the device beside others that are there already.
 struct Handle {
   cublasHandle_t blas = nullptr;
-  void *scalars = nullptr, *workspace = nullptr;
-  std::size_t workspace_bytes = 0;
-  LtProducts products;
+  void* scalars = nullptr;
   std::mutex mutex;  // pointer mode and call belong together
   cublasPointerMode_t mode = CUBLAS_POINTER_MODE_HOST;
 
-  Handle(void* stream, const DeviceInfo& device) {
+  explicit Handle(void* stream) {
     check(cublasCreate(&blas), "cublasCreate");
     check(cublasSetStream(blas, static_cast<cudaStream_t>(stream)), "cublasSetStream");
     // sums of 16-bit products are formed in fp32 wherever K is split; by default the library rounds the parts to 16
@@ -40,19 +35,8 @@ struct Handle {
     check(cublasSetMathMode(
               blas, static_cast<cublasMath_t>(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION)),
           "cublasSetMathMode");
-    // As much as the library would take for itself, but taken now: it would allocate in a call that is captured into a
-    // graph, and is slower to find its own
-    workspace_bytes = std::size_t{device.major >= 9 ? 32U : 4U} << 20;
-    constexpr std::size_t of_scalars = 256;
-    if (cudaMalloc(&scalars, of_scalars + workspace_bytes) != cudaSuccess) {
-      (void)cudaGetLastError();
-      cublasDestroy(blas);
-      throw Error("tessera::gemm", "no device memory for " + std::to_string(workspace_bytes) + " bytes",
-                  "cuBLAS needs them on each stream that products run on",
-                  "Free memory, make a product before the rest is taken, or set TESSERA_GEMM=portable");
-    }
-    workspace = static_cast<char*>(scalars) + of_scalars;
-    check(cublasSetWorkspace(blas, workspace, workspace_bytes), "cublasSetWorkspace");
+    if (cudaMalloc(&scalars, 64) != cudaSuccess)
+      throw Error("tessera::gemm", "no device memory for 64 bytes", "the device must have memory left");
   }
   ~Handle() {
     cublasDestroy(blas);
@@ -79,7 +63,7 @@ Handle& handle_of(const Kokkos::Cuda& exec) {
   const std::uint64_t stream = stream_id_of(exec), generation = handles().generation();
   if (last.handle == nullptr || last.device != &device || last.stream != stream || last.generation != generation)
     last = {&device, stream, generation,
-            &handles().get({device.key, stream}, [&] { return std::make_unique<Handle>(exec.cuda_stream(), device); })};
+            &handles().get({device.key, stream}, [&] { return std::make_unique<Handle>(exec.cuda_stream()); })};
   return *last.handle;
 }
 
@@ -221,29 +205,6 @@ void cublas_run(const CublasProduct& product, const Kokkos::Cuda& exec, const vo
     if (bytes == 4 && !is_zero) is_zero = *static_cast<const float*>(alpha) == 0.0f;
     if (p.in == CublasProduct::Element::real64) is_zero = *static_cast<const double*>(alpha) == 0.0;
     if (is_zero) k = 0;
-  }
-  // cuBLASLt counts products by an int
-  if (p.in <= CublasProduct::Element::brain16 && k > 0 && p.batches <= std::numeric_limits<std::int32_t>::max()) {
-    const LtProduct lt{.m = p.c.extents[0],
-                       .n = p.c.extents[1],
-                       .k = k,
-                       .lda = a.leading,
-                       .ldb = b.leading,
-                       .ldc = c.leading,
-                       .batches = p.batches,
-                       .a_batch = p.a.batch_stride,
-                       .b_batch = p.b.batch_stride,
-                       .c_batch = p.c.batch_stride,
-                       .op_a = a.op,
-                       .op_b = b.op,
-                       .in = type_of(p.in),
-                       .out = type_of(p.out),
-                       .scalars_on_device = on_host ? 0 : 1,
-                       .alignments = {alignment_of(p.a.pointer), alignment_of(p.b.pointer), alignment_of(p.c.pointer)}};
-    const cublasStatus_t status =
-        handle.products.run(handle.blas, lt, {alpha, p.a.pointer, p.b.pointer, beta, const_cast<void*>(p.c.pointer)},
-                            {handle.workspace, handle.workspace_bytes}, exec.cuda_stream());
-    if (status == CUBLAS_STATUS_SUCCESS) return;
   }
   if (p.batches > 1)
     return check(
