@@ -26,9 +26,9 @@ const char* refusal(const HalfGemm& problem);
 int choose_splits(const HalfGemm& problem, int units, bool on_hopper);
 
 /// Whether the product is so small that the launch is most of its time: all blocks run at once and take at most four
-/// steps of K. Measured on an H200 against cuBLAS by replayed graphs, without the time that a host needs to launch: 1.10
-/// times as fast in the geometric mean of 171 random shapes of this kind, 0.64 to 4.8; vectors 0.4 to 0.8, longer sums
-/// 0.3 to 1.
+/// steps of K. Measured on an H200 against cuBLAS by replayed graphs, without the time that a host needs to
+/// launch: 1.10 times as fast in the geometric mean of 171 random shapes of this kind, 0.64 to 4.8; vectors 0.4 to 0.8,
+/// longer sums 0.3 to 1.
 bool is_small(const HalfGemm& problem, int splits, int units);
 
 /// Enqueues the product on the stream (a cudaStream_t). Returns null, or what went wrong. Never allocates, never waits.

@@ -126,7 +126,8 @@ double expected_cycles(const HalfGemm& p, int configuration, int units) {
   }
   double tile = static_cast<double>(k_here) * step + store;
   if (split > 0) tile += split > 1 ? 4000 : 2500;
-  return (multicast > 1 && (p.batches == 1 || rows * columns < 128 * 256) ? 1500 : 0) + static_cast<double>(waves) * tile;
+  return (multicast > 1 && (p.batches == 1 || rows * columns < 128 * 256) ? 1500 : 0) +
+         static_cast<double>(waves) * tile;
 }
 
 int choose_configuration(const HalfGemm& p, int units) {
