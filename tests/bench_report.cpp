@@ -11,6 +11,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <support/damaged.hpp>
 
 #include <tessera/core/error.hpp>
 
@@ -413,24 +414,7 @@ TEST_CASE("no damage to a file gives anything but a refusal or a page", "[bench]
   std::mt19937 random(20261129);
   std::size_t refused = 0;
   for (int trial = 0; trial < 3000; ++trial) {
-    std::string text = whole;
-    for (unsigned change = 0; change <= random() % 3; ++change) {
-      const std::size_t at = random() % text.size();
-      switch (random() % 4) {
-        case 0:
-          text[at] = static_cast<char>(random());
-          break;
-        case 1:
-          text.erase(at, 1 + random() % 20);
-          break;
-        case 2:
-          text.insert(at, text.substr(random() % text.size(), random() % 40));
-          break;
-        default:
-          text.resize(at + 1);
-      }
-      if (text.empty()) text = " ";
-    }
+    const std::string text = damaged(whole, random);
     try {
       const Result r = bench::parse_result(text, "x");
       if (trial % 10 == 0) REQUIRE(well_formed(bench::html(r)));

@@ -10,6 +10,7 @@
 #include <gemm_ladder/ladder.hpp>
 #include <limits>
 #include <random>
+#include <support/damaged.hpp>
 #include <support/message_of.hpp>
 
 /// \file
@@ -95,28 +96,6 @@ std::string refused_errors(const Change& change) {
 
 Json& rungs(Json& d) { return d["results"]["ladder"]["rungs"]; }
 Json& rows(Json& d) { return d["results"]["errors"]; }
-
-/// One of a few kinds of damage.
-std::string damaged(std::string text, std::mt19937& random) {
-  for (unsigned change = 0; change <= random() % 3; ++change) {
-    const std::size_t at = random() % text.size();
-    switch (random() % 4) {
-      case 0:
-        text[at] = static_cast<char>(random());
-        break;
-      case 1:
-        text.erase(at, 1 + random() % 20);
-        break;
-      case 2:
-        text.insert(at, text.substr(random() % text.size(), random() % 40));
-        break;
-      default:
-        text.resize(at + 1);
-    }
-    if (text.empty()) text = " ";
-  }
-  return text;
-}
 
 /// No byte that a terminal takes as a command.
 bool printable(const std::string& text) {
