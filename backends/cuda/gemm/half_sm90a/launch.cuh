@@ -23,6 +23,12 @@ struct Tile {
   [[nodiscard]] constexpr bool between() const { return split == 0 && !streamed && (columns == 192 || rows == 64); }
 };
 
+/// Tiles of all products of a batch, those of row tiles that share B as one.
+inline std::int64_t tiles_of(const HalfGemm& p, int rows, int columns, int multicast) {
+  const std::int64_t together = rows * multicast;
+  return p.batches * ((p.m + together - 1) / together) * ((p.n + columns - 1) / columns);
+}
+
 /// Multiprocessors of the largest chip of this architecture.
 inline constexpr int most_units = 144;
 
@@ -38,8 +44,7 @@ inline std::int64_t stream_clusters(std::int64_t tiles, std::int64_t k_tiles, in
   return tiles * k_tiles < clusters ? tiles * k_tiles : clusters;
 }
 inline StreamPlan stream_plan(const HalfGemm& p, const Tile& tile, int units) {
-  const std::int64_t tiles = p.batches * ((p.m + tile.rows * tile.multicast - 1) / (tile.rows * tile.multicast)) *
-                             ((p.n + tile.columns - 1) / tile.columns);
+  const std::int64_t tiles = tiles_of(p, tile.rows, tile.columns, tile.multicast);
   const std::int64_t clusters = stream_clusters(tiles, (p.k + 63) / 64, tile.multicast, units);
   const auto blocks = static_cast<std::size_t>(clusters * tile.multicast);
   const auto round = [](std::size_t bytes) { return (bytes + 127) / 128 * 128; };
@@ -97,8 +102,7 @@ const char* launch_configuration(const HalfGemm& p, int split, int units, cudaSt
       cudaFuncSetAttribute(gemm_kernel<C, finish, F>, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
   if (prepared != cudaSuccess) return cudaGetErrorString(prepared);
 
-  const std::int64_t row_tiles = (p.m + C::BM * C::cluster - 1) / (C::BM * C::cluster);
-  const std::int64_t tiles = p.batches * row_tiles * ((p.n + C::BN - 1) / C::BN);
+  const std::int64_t tiles = tiles_of(p, C::BM, C::BN, C::cluster);
   cudaLaunchConfig_t config{};
   const int blocks = C::split ? split : C::cluster;
   std::int64_t clusters = C::split || tiles < units / blocks ? tiles : units / blocks;

@@ -100,8 +100,7 @@ double expected_cycles(const HalfGemm& p, int configuration, int units) {
   // main loop and store add up, behind a start that is the same for all.
   const auto bytes = [](std::int64_t leading) { return leading % 64 == 0 ? 128.0 : 2.25 * 128; };
   const auto& [rows, columns, multicast, split, streamed] = shapes[configuration].tile;
-  const std::int64_t row_tiles = (p.m + rows * multicast - 1) / (rows * multicast);
-  const std::int64_t tiles = p.batches * row_tiles * ((p.n + columns - 1) / columns);
+  const std::int64_t tiles = tiles_of(p, rows, columns, multicast);
   // clusters of 4 and 8 blocks leave multiprocessors of a group free
   const int blocks = split > 1 ? split : multicast;
   const std::int64_t at_once = (blocks > 2 ? units * 10 / 11 : units) / blocks;
@@ -163,7 +162,7 @@ double expected_cycles_of_any_tile(const HalfGemm& p, int units) {
   for (const int rows : {128, 192, 256})
     for (int columns = 64; columns <= 256; columns += 16) {
       if (rows * columns > 192 * 224) continue;  // their sums are beyond the registers
-      const std::int64_t tiles = p.batches * ((p.m + rows - 1) / rows) * ((p.n + columns - 1) / columns);
+      const std::int64_t tiles = tiles_of(p, rows, columns, 1);
       const std::int64_t waves = (tiles + units - 1) / units;
       const double pipe = rows * columns / 128.0;  // cycles of 16 of K
       // bytes that wgmma reads and the copy engine writes meanwhile, at 128 a cycle
