@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <support/message_of.hpp>
+#include <support/tuning_folder.hpp>
 #include <thread>
 #include <vector>
 
@@ -149,4 +150,43 @@ TEST_CASE("a known choice costs under two microseconds", "[plan]") {
 #elif defined(NDEBUG)
   CHECK(best < 2e-6);
 #endif
+}
+
+TEST_CASE("what was measured is found under its own signature, whatever else the problem's holds", "[plan]") {
+  const TuningFolder folder;
+  const tessera::DeviceInfo on = device(9, 0);
+  const auto path = [&](std::string_view signature, std::string_view measured_as) {
+    return tessera::select_provider<Types, int>("test", Problem{3}, on, "types", signature, "", Providers{},
+                                                std::source_location::current(), measured_as)
+        .path;
+  };
+  CHECK(path("scalars on the host", "product").find("portable") == std::string::npos);
+  tessera::remember_tuned("test", on, "types", "product", "portable", 1e-6);
+  CHECK(path("scalars on the host", "product").find("portable") != std::string::npos);
+  CHECK(path("scalars on the device", "product").find("portable") != std::string::npos);
+  CHECK(path("another", "another product").find("portable") == std::string::npos);
+  CHECK(path("product", {}).find("portable") != std::string::npos);
+}
+
+TEST_CASE("what was measured but lacks its workspace is not taken", "[plan]") {
+  const auto candidate = [](bool lacks) {
+    tessera::detail::Candidate c;
+    c.name = "with workspace";
+    c.compiled = true;
+    c.can_run = [](tessera::detail::Wanted w) {
+      return w.by_name ? tessera::Verdict::yes() : tessera::Verdict::no("only by name");
+    };
+    c.configuration = [](tessera::detail::Wanted) { return std::string(); };
+    c.lacks_workspace = [lacks](tessera::detail::Wanted) { return lacks; };
+    return c;
+  };
+  tessera::detail::Candidate portable = candidate(false);
+  portable.name = "portable";
+  portable.can_run = [](tessera::detail::Wanted) { return tessera::Verdict::yes(); };
+  const auto chosen = [&](bool lacks) {
+    return tessera::detail::choose("test", "", "with workspace", {candidate(lacks), portable}, {});
+  };
+  CHECK(chosen(false).path == "test[with workspace]");
+  CHECK(chosen(true).path == "test[portable]");
+  CHECK_THAT(chosen(true).refusals.at(0).reason, ContainsSubstring("needs a workspace"));
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <cuda_runtime_api.h>
+#include <map>
+#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tessera/backends/architecture.hpp>
@@ -74,8 +77,30 @@ int device_count() {
 const DeviceInfo& device_info(int ordinal) { return backends::asked_once(ordinal, ask); }
 
 std::uint64_t stream_id(cudaStream_t stream) {
+  // A stream that captures must not be asked: it is known by its address from an earlier call or, where this is the
+  // first, gets an id that the runtime does not give
+  struct Known {
+    std::mutex mutex;
+    std::map<cudaStream_t, std::uint64_t> ids;
+    std::uint64_t next = std::uint64_t{1} << 63;
+  };
+  static Known known;
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) (void)cudaGetLastError();
+  if (status != cudaStreamCaptureStatusNone) {
+    const std::scoped_lock lock(known.mutex);
+    const auto [at, is_new] = known.ids.try_emplace(stream, known.next);
+    if (is_new) ++known.next;
+    return at->second;
+  }
   unsigned long long id = 0;
   check(cudaStreamGetId(stream, &id), "asking for the stream's id");
+  thread_local std::pair<cudaStream_t, std::uint64_t> last;
+  if (last.first != stream || last.second != id) {
+    const std::scoped_lock lock(known.mutex);
+    known.ids[stream] = id;
+    last = {stream, id};
+  }
   return id;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "gemm/half_sm80/direct.hpp"
 #include "gemm/half_sm90a/half_sm90a.hpp"
 #include "gemm_dense.hpp"
 #include <algorithm>
@@ -42,6 +43,27 @@ inline std::optional<cuda::sm90a::HalfGemm> half_gemm(const HalfProduct& p) {
   g.d_batch = p.batch_strides[2];
   if (!fill_dense(g, p.a, p.b, p.c)) return std::nullopt;
   return g;
+}
+
+namespace sm80 = cuda::sm80;
+
+/// The problem of kernels behind which the epilogue is a pass of its own.
+inline std::optional<sm80::HalfGemm> without_epilogue(const HalfProduct& p) {
+  auto g = half_gemm(p);
+  if (g) g->epilogue = {};
+  return g;
+}
+/// Machine code with clusters is for exactly 9.0.
+inline bool on_hopper(const DeviceInfo& device) { return device.major == 9 && device.minor == 0; }
+inline Verdict from_sm80(const DeviceInfo& device) {
+  if (device.major >= 8) return Verdict::yes();
+  return Verdict::no("the kernels are for 8.0 and newer and the device is " + std::to_string(device.major) + "." +
+                     std::to_string(device.minor));
+}
+/// Whether the kernels without tiles take the product and were measured to be the fastest.
+inline bool is_direct(const sm80::HalfGemm& g, const DeviceInfo& device) {
+  return sm80::direct_refusal(g) == nullptr &&
+         sm80::is_direct(g, sm80::plan_direct(g, device.units, on_hopper(device)));
 }
 
 }  // namespace tessera::backends

@@ -71,7 +71,7 @@ const char* slower_than_library(const HalfGemm& g, bool across_lines, int units)
   const index_t tiles = ((g.m + 127) / 128) * ((g.n + 63) / 64), pairs = ((g.m + 127) / 128) * ((g.n + 127) / 128);
   if (2 * tiles < units && elements(tiles, g.k) > 8e4)
     return "so few tiles for so long a K: the vendor's library was measured faster";
-  if (across_lines && 2 * pairs <= units && g.k > 800)  // blocks in pairs that share B, all at once
+  if (across_lines && 2 * pairs <= units && g.k > 1024)  // blocks in pairs that share B, all at once
     return "so few tiles, of rows that are no multiples of 128 bytes: the vendor's library was measured faster";
   return nullptr;
 }
@@ -89,6 +89,11 @@ Verdict half_sm90a_can_run(const HalfProduct& product, const DeviceInfo& device)
   if (g->batches > 1 && g->epilogue.residual != nullptr) return Verdict::no("the kernels have no residuals of a batch");
   // a functor in the kernel costs less than a pass of its own behind another path
   if (product.by_name || g->functor != nullptr) return Verdict::yes();
+  if (!product.epilogue.any && g->batches == 1) {
+    const auto plain = without_epilogue(product);
+    if (plain && is_direct(*plain, device))
+      return Verdict::no("so few columns or so short a K: products without tiles were measured faster");
+  }
   const bool across_lines = why == nullptr && (g->lda % 64 != 0 || g->ldb % 64 != 0);
   if (const char* const slower = product.epilogue.any ? nullptr : slower_than_library(*g, across_lines, device.units))
     return Verdict::no(slower);

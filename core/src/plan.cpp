@@ -128,9 +128,9 @@ std::string forced_by_environment(std::string_view algorithm) {
   return value ? value : "";
 }
 
-std::string tuned_for(const SelectionKey& key, const DeviceInfo& device) {
+std::string tuned_for(const SelectionKey& key, std::string_view signature, const DeviceInfo& device) {
   if (tuning() == Tuning::off) return {};
-  return tuned_path(key.algorithm, device, key.types, key.signature);
+  return tuned_path(key.algorithm, device, key.types, signature);
 }
 
 Selection choose(std::string_view algorithm, std::string_view forced, std::string_view tuned,
@@ -161,7 +161,12 @@ Selection choose(std::string_view algorithm, std::string_view forced, std::strin
   if (!forced.empty())
     throw Error(function, "there is no path '" + std::string(forced) + "' in this build",
                 "paths of this build are " + names(candidates), "Force one of these, or none", where);
-  if (const Named named = find_named(tuned, candidates); named.candidate < candidates.size()) {
+  if (Named named = find_named(tuned, candidates); named.candidate < candidates.size()) {
+    const Candidate& c = candidates[named.candidate];
+    if (named.verdict && named.wanted.configuration < 0 && c.choose)
+      named.wanted.configuration = c.choose(named.wanted);
+    if (named.verdict && c.lacks_workspace && c.lacks_workspace(named.wanted))
+      named.verdict = Verdict::no("it needs a workspace, which runs of a plan are given");
     if (named.verdict) {
       for (std::size_t i = 0; i < candidates.size(); ++i)
         if (i != named.candidate)

@@ -112,6 +112,25 @@ TEST_CASE("code for exactly 9.0 runs on 9.0 alone; on others the next path is na
   REQUIRE(small(device(7, 5), 192).path == "gemm[cuda:cublas]");
   REQUIRE_THAT(small(device(7, 5), 192).refusals.at(0).reason,
                ContainsSubstring("8.0 and newer and the device is 7.5"));
+  // products without tiles likewise
+  using backends::GemmHalfDirect;
+  const auto vector = [](const DeviceInfo& on, index_t rows) -> const Selection& {
+    auto p = problem<bfloat16>();
+    p.a.extents[0] = p.c.extents[0] = rows;
+    p.b.extents[1] = p.c.extents[1] = 1;
+    return select_provider<GemmTypes<bfloat16, bfloat16>, Space>(
+        "gemm", p, on, "gate test", "vector " + std::to_string(rows), "",
+        std::tuple<GemmHalfSm90a, GemmHalfDirect, GemmCublas>());
+  };
+  REQUIRE_THAT(vector(device(9, 0), 24).path,
+               ContainsSubstring("gemm[cuda:direct_half_sm80 ") && ContainsSubstring("split"));
+  REQUIRE_THAT(vector(device(9, 0), 24).refusals.at(0).reason, ContainsSubstring("products without tiles"));
+  for (const auto& [major, minor] : {std::pair(8, 0), std::pair(8, 9), std::pair(10, 0)})
+    REQUIRE_THAT(vector(device(major, minor), 7).path,
+                 ContainsSubstring("gemm[cuda:direct_half_sm80 ") && !ContainsSubstring("split"));
+  REQUIRE(vector(device(7, 5), 7).path == "gemm[cuda:cublas]");
+  REQUIRE_THAT(chosen<bfloat16>(device(9, 0), "", std::tuple<GemmHalfDirect, GemmCublas>()).refusals.at(0).reason,
+               ContainsSubstring("tiles were measured faster"));
 
   REQUIRE_THAT(chosen<float>(device(9, 0), "", std::tuple<GemmSplitSm90a, GemmCublas>(), Precision::fp32_bf16x6).path,
                ContainsSubstring("gemm[cuda:wgmma_bf16_terms_sm90a"));
@@ -145,4 +164,23 @@ TEST_CASE("code for exactly 9.0 runs on 9.0 alone; on others the next path is na
   REQUIRE_THAT(path_of(), ContainsSubstring("cuda:wgmma_tf32_sm90a copied 128x256x32"));
   both.planned = false;
   REQUIRE(path_of() == "gemm[cuda:cublas tf32]");
+}
+
+TEST_CASE("a measurement is kept for a product, whoever runs it and wherever its scalars lie", "[gemm_gate]") {
+  const auto kept_as = [](const auto& change) {
+    auto p = problem<bfloat16>();
+    change(p);
+    return measured_as(signature_of(p));
+  };
+  using Problem = GemmProblem<GemmTypes<bfloat16, bfloat16>>;
+  static const float scalar = 1;
+  const GemmSignature plain = kept_as([](Problem&) {});
+  CHECK(kept_as([](Problem& p) { p.planned = false; }) == plain);
+  CHECK(kept_as([](Problem& p) { p.alpha.pointer = &scalar; }) == plain);
+  CHECK(kept_as([](Problem& p) { p.beta.pointer = &scalar; }) == plain);
+  CHECK_FALSE(kept_as([](Problem& p) { p.a.conj = true; }) == plain);
+  CHECK_FALSE(kept_as([](Problem& p) { p.precision = Precision::tf32; }) == plain);
+  CHECK_FALSE(kept_as([](Problem& p) { p.epilogue.any = true; }) == plain);
+  CHECK_FALSE(kept_as([](Problem& p) { p.functor.pointer = &scalar; }) == plain);
+  CHECK_FALSE(kept_as([](Problem& p) { p.batches = 2; }) == plain);
 }

@@ -6,6 +6,7 @@
 #include <gemm/complex_fp64_sm90a/complex_fp64_sm90a.hpp>
 #include <gemm/fp32_sm90a/fp32_sm90a.hpp>
 #include <gemm/fp64_sm90a/fp64_sm90a.hpp>
+#include <gemm/half_sm80/direct.hpp>
 #include <gemm/half_sm80/half_sm80.hpp>
 #include <gemm/half_sm90a/half_sm90a.hpp>
 #include <gemm/tf32_sm90a/tf32_sm90a.hpp>
@@ -628,6 +629,131 @@ TEST_CASE("bf16 and fp16 by mma.sync: splits, majors, edges, every alignment, gu
   check_mma<tessera::bfloat16, float>(Element::bf16, Element::fp32, 0, {64, 65});
   check_mma<tessera::half, tessera::half>(Element::fp16, Element::fp16, 0x1p-11, {64, 65});
   check_mma<tessera::half, float>(Element::fp16, Element::fp32, 0, {64, 65});
+}
+
+namespace {
+
+/// The kernels without tiles, with the plan that their rule gives and with every other way to share the work.
+template <class T, class Out>
+void check_direct(sm90a::Element in, sm90a::Element out, double rounding) {
+  namespace sm80 = tessera::cuda::sm80;
+  struct Sides {
+    index_t m, n, k;
+  };
+  // vectors and few columns, K within one trip and over several; a short K of every depth, past one block's columns,
+  // and so many elements that a thread has several rows, also where D's contiguous side is the short one
+  const std::vector<Sides> all{{1, 1, 1},      {1, 1, 3305},    {1, 300, 77},  {2049, 1, 33}, {33, 3, 515},
+                               {2, 270, 1200}, {9, 31, 600},    {7, 8, 4099},  {1031, 2, 1},  {40, 70, 2},
+                               {70, 40, 3},    {257, 33, 5},    {129, 65, 8},  {65, 129, 16}, {771, 801, 1},
+                               {1025, 640, 4}, {700, 1027, 12}, {515, 2, 129}, {128, 256, 7}, {1, 4, 64},
+                               {90000, 9, 2},  {3, 200001, 1},  {999, 1023, 8}};
+  const auto same = [](const sm80::DirectPlan& a, const sm80::DirectPlan& b) {
+    return a.outer == b.outer && a.each == b.each && a.pairs == b.pairs && a.rows_first == b.rows_first &&
+           a.columns == b.columns && a.rows == b.rows && a.lanes == b.lanes && a.splits == b.splits;
+  };
+  int turn = 0;
+  for (const Sides& sides : all)
+    for (const bool ta : {false, true})
+      for (const bool tb : {false, true})
+        for (const index_t pad : {0, 1, 2, 3}) {
+          ++turn;
+          Setup s{.m = sides.m, .n = sides.n, .k = sides.k, .a_transposed = ta, .b_transposed = tb, .pad = pad};
+          if (turn % 3 == 1) s.beta = -3;
+          if (turn % 7 == 2) s.alpha = 0;
+          if (turn % 5 == 3) s.batches = 3;
+          if (turn / 4 % 2 == 0) s.values = Values::random;
+          const auto check = [&](auto change) {
+            std::string told;
+            const index_t count = wrong<T, Out>(
+                s, 0x1p-24,
+                [&](const Wrong<T, Out>& w, index_t lda, index_t ldb) {
+                  sm80::HalfGemm g;
+                  g.in = in;
+                  g.out = out;
+                  set_operands(g, s, w, lda, ldb);
+                  const Memory<float> scalars("tessera::test::scalars", 2);
+                  const auto on_host = Kokkos::create_mirror_view(scalars);
+                  on_host(0) = g.alpha;
+                  on_host(1) = g.beta;
+                  Kokkos::deep_copy(scalars, on_host);
+                  if (turn % 4 == 1) g.alpha_pointer = scalars.data(), g.alpha = 17;
+                  if (turn % 6 == 1) g.beta_pointer = scalars.data() + 1, g.beta = 18;
+                  REQUIRE(sm80::direct_refusal(g) == nullptr);
+                  sm80::DirectPlan plan = sm80::plan_direct(g, 132, true);
+                  change(plan);
+                  REQUIRE(same(sm80::unpacked(sm80::packed(plan)), plan));
+                  told = sm80::direct_text(plan);
+                  REQUIRE(sm80::launch_direct(g, sm80::unpacked(sm80::packed(plan)), true, Space().cuda_stream()) ==
+                          nullptr);
+                },
+                rounding);
+            INFO(told << ": " << text(s));
+            CHECK(count == 0);
+          };
+          check([](sm80::DirectPlan&) {});
+          if ((turn / 8 + turn) % 2 == 0) continue;
+          for (const int lanes : {1, 8, 32, 256})
+            for (const int splits : {1, 4, 8})
+              check([&](sm80::DirectPlan& plan) {
+                if (plan.outer) return;
+                plan.rows = 256 / lanes;
+                plan.lanes = lanes;
+                plan.splits = splits;
+              });
+        }
+}
+
+/// D of an even leading dimension and an aligned base, whose rows end in half a pair.
+template <class T, class Out>
+void check_direct_pairs(sm90a::Element in, sm90a::Element out) {
+  namespace sm80 = tessera::cuda::sm80;
+  constexpr index_t m = 901, n = 1023, k = 3, ldd = 1024;
+  const Kokkos::View<T**, Kokkos::LayoutRight, Space> a("tessera::test::a", m, k), b("tessera::test::b", k, n);
+  const Kokkos::View<Out**, Kokkos::LayoutRight, Space> d("tessera::test::d", m, ldd);
+  for (const float beta : {0.0F, -3.0F}) {
+    Kokkos::deep_copy(a, T(2.0F));
+    Kokkos::deep_copy(b, T(3.0F));
+    Kokkos::deep_copy(d, Out(5.0F));
+    sm80::HalfGemm g;
+    g.in = in;
+    g.out = out;
+    g.m = m;
+    g.n = n;
+    g.k = k;
+    g.a = a.data();
+    g.lda = k;
+    g.b = b.data();
+    g.ldb = n;
+    g.b_mn_major = true;
+    g.d = d.data();
+    g.ldd = ldd;
+    g.beta = beta;
+    const sm80::DirectPlan plan = sm80::plan_direct(g, 132, true);
+    REQUIRE((plan.outer && plan.pairs && plan.each == 4));
+    REQUIRE(sm80::launch_direct(g, plan, true, Space().cuda_stream()) == nullptr);
+    const float expected = 18 + 5 * beta;
+    index_t count = 0;
+    Kokkos::parallel_reduce(
+        "tessera::test::compare", tessera::Range<Space>(Space(), 0, m * ldd),
+        KOKKOS_LAMBDA(index_t e, index_t & w) {
+          const float value = static_cast<float>(d(e / ldd, e % ldd));
+          if (value != (e % ldd < n ? expected : 5.0F)) ++w;
+        },
+        count);
+    CHECK(count == 0);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("bf16 and fp16 without tiles: plans, majors, edges, every alignment, batches, guard bands", "[gemm_direct]") {
+  if (!is_hopper()) return;  // clusters
+  using sm90a::Element;
+  check_direct<tessera::bfloat16, tessera::bfloat16>(Element::bf16, Element::bf16, 0x1p-8);
+  check_direct<tessera::half, float>(Element::fp16, Element::fp32, 0);
+  check_direct_pairs<tessera::bfloat16, tessera::bfloat16>(Element::bf16, Element::bf16);
+  check_direct_pairs<tessera::half, tessera::half>(Element::fp16, Element::fp16);
+  check_direct_pairs<tessera::half, float>(Element::fp16, Element::fp32);
 }
 
 namespace {

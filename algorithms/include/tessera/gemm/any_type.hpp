@@ -236,16 +236,16 @@ template <class Types, class Space>
 const Selection& GemmEntry<Types, Space>::select(const Space& exec, const GemmProblem<Types>& problem,
                                                  std::string_view path, bool tune, const std::source_location& where) {
   static const std::string types = typeid(Types).name();
-  const GemmSignature signature = signature_of(problem);
+  const GemmSignature signature = signature_of(problem), measured = measured_as(signature);
   const auto select = [&]() -> const Selection& {
     return select_provider<Types, Space>("gemm", problem, device_of(exec), types, signature_bytes(signature), path,
-                                         gemm_provider_list<Space>{}, where);
+                                         gemm_provider_list<Space>{}, where, signature_bytes(measured));
   };
   const Selection& selection = select();
   // by name: it was forced, or the tuning file names a path that can run
   if (!tune || selection.by_name) return selection;
   const Region region("tessera::gemm::tuning");
-  tune_gemm<Types, Space>(exec, problem, device_of(exec), types, signature_bytes(signature),
+  tune_gemm<Types, Space>(exec, problem, device_of(exec), types, signature_bytes(measured),
                           gemm_provider_list<Space>{});
   return select();
 }

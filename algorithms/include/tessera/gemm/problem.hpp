@@ -175,6 +175,13 @@ struct GemmSignature {
   bool operator==(const GemmSignature&) const = default;
 };
 
+/// The signature under which measurements are kept: of products that differ in where their scalars lie or in whether a
+/// plan runs them, one.
+[[nodiscard]] inline GemmSignature measured_as(GemmSignature s) {
+  s.flags &= ~std::uint64_t{4u | 8u | 16u};
+  return s;
+}
+
 /// No where there is more than one product.
 template <class Types>
 [[nodiscard]] constexpr const char* batch_refusal(const GemmProblem<Types>& p) {

@@ -85,7 +85,11 @@ void tune_gemm(const Space& exec, GemmProblem<Types> problem, const DeviceInfo& 
     for (std::size_t k = 0; k < names.size(); ++k) {
       if (candidate.configurations && names[k].empty()) continue;
       const std::string path = std::string(candidate.name) + (names[k].empty() ? "" : " " + names[k]);
-      const auto p = asked_for(problem, {true, candidate.configurations ? static_cast<int>(k) : -1});
+      // what is kept with a choice is not to be found anew in every run
+      const int configuration = candidate.configurations ? static_cast<int>(k)
+                                : candidate.choose       ? candidate.choose({true, -1})
+                                                         : -1;
+      const auto p = asked_for(problem, {true, configuration});
       with_provider<Types, Space>(provider, providers, [&]<class Provider>() {
         const std::size_t bytes = Provider::workspace_bytes(p);
         const Kokkos::View<char*, typename Space::memory_space> workspace(

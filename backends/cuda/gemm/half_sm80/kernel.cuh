@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "block.cuh"
 #include <cstdint>
 #include <cuda/gemm/half_sm80/half_sm80.hpp>
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <type_traits>
 
 /// \file
@@ -33,10 +32,6 @@ namespace {
 /// Warps of a block: a single product's is to be over soon, of a batch's many blocks run side by side.
 template <bool batched>
 inline constexpr int warps_of = batched ? 4 : 16;
-
-__device__ std::uint32_t shared_address(const void* p) {
-  return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
-}
 
 /// What of a step's tile there is: lines, and elements of each. Lines up to `needed` go to scratch, zeros for those
 /// that are not there: lines along K that a slice of 16 has, of others none.
@@ -175,11 +170,6 @@ __device__ void multiply(float (&c)[4], const std::uint32_t (&a)[4], std::uint32
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-template <class T>
-__device__ float widened(T v) {
-  return static_cast<float>(v);
-}
-
 /// Where an operand of this block's product begins.
 template <bool batched>
 __device__ std::int64_t in_batch(std::int64_t stride) {
@@ -191,32 +181,6 @@ __device__ std::int64_t in_batch(std::int64_t stride) {
 #endif
   return y * stride;
 }
-
-/// d = alpha sum + beta d.
-template <class Out>
-__device__ void finish(const Arguments& g, std::int64_t i, std::int64_t j, float alpha, float beta, float sum) {
-  Out* const d = static_cast<Out*>(g.d) + i * g.ldd + j;
-  float value = alpha * sum;
-  if (beta != 0) value += beta * widened(*d);
-  *d = static_cast<Out>(value);
-}
-
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-/// What came before in the stream may still run until here.
-__device__ void wait_for_earlier_kernels() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
-/// What comes next may get ready; told before the end, but not so early that it takes what this kernel runs on.
-__device__ void let_later_kernels_start() { asm volatile("griddepcontrol.launch_dependents;"); }
-__device__ void cluster_barrier() {
-  asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
-__device__ float from_block(std::uint32_t address, int block) {
-  std::uint32_t there = 0;
-  float v = 0;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(block));
-  asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(v) : "r"(there) : "memory");
-  return v;
-}
-#endif
 
 }  // namespace
 
@@ -327,10 +291,11 @@ __global__ void __launch_bounds__(32 * warps_of<batched>) gemm_half_sm80(const A
   const std::int64_t offset = in_batch<batched>(g.d_batch);
   const auto put = [&](int e, float sum) {
     if (e / 64 >= rows_here || e % 64 >= columns_here) return;
+    const std::int64_t at = (row + e / 64) * g.ldd + offset + column + e % 64;
     if (g.d_is_fp32)
-      finish<float>(g, row + e / 64, offset + column + e % 64, alpha, beta, sum);
+      finish<true>(static_cast<float*>(g.d) + at, alpha, beta, sum);
     else
-      finish<In>(g, row + e / 64, offset + column + e % 64, alpha, beta, sum);
+      finish<true>(static_cast<In*>(g.d) + at, alpha, beta, sum);
   };
 #if __CUDA_ARCH__ >= 900
   if (g.splits > 1) {
@@ -339,12 +304,7 @@ __global__ void __launch_bounds__(32 * warps_of<batched>) gemm_half_sm80(const A
     const int share = 64 / g.splits * 64, end = min((split + 1) * share, rows_here * 64);
     for (int e = split * share + t; e < end; e += threads) {
       const std::uint32_t place_of = at + static_cast<std::uint32_t>(e / 64 * columns + e % 64) * 4;
-      float part_of[8], sum = 0;
-#pragma unroll
-      for (int s = 0; s < 8; ++s) part_of[s] = s < g.splits ? from_block(place_of, s) : 0.0f;
-#pragma unroll
-      for (int s = 0; s < 8; ++s) sum += part_of[s];
-      put(e, sum);
+      put(e, sum_of_blocks<most_splits>(place_of, g.splits));
     }
     cluster_barrier();  // nobody leaves while its sums are read
     return;

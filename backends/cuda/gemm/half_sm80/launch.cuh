@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cuda/gemm/half_sm80/kernel.cuh>
-#include <cuda_runtime_api.h>
 
 namespace tessera::cuda::sm80 {
 
@@ -33,19 +32,8 @@ const char* launch_kernel(const Arguments& arguments, bool a_m_major, bool b_n_m
       a_m_major
           ? (b_n_major ? of.template operator()<true, true>(aligned) : of.template operator()<true, false>(aligned))
           : (b_n_major ? of.template operator()<false, true>(aligned) : of.template operator()<false, false>(aligned));
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(blocks, batches);
-  config.blockDim = dim3(32 * (batches > 1 ? warps_of<true> : warps_of<false>));
-  config.stream = static_cast<cudaStream_t>(stream);
-  cudaLaunchAttribute attributes[2] = {};
-  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[0].val.programmaticStreamSerializationAllowed = 1;
-  attributes[1].id = cudaLaunchAttributeClusterDimension;
-  attributes[1].val.clusterDim = {static_cast<unsigned>(arguments.splits), 1, 1};
-  config.attrs = attributes;
-  config.numAttrs = !for_hopper ? 0 : arguments.splits > 1 ? 2 : 1;
-  const cudaError_t status = cudaLaunchKernelEx(&config, kernel, arguments);
-  return status == cudaSuccess ? nullptr : cudaGetErrorString(status);
+  return start(kernel, arguments, dim3(blocks, batches), 32 * (batches > 1 ? warps_of<true> : warps_of<false>),
+               arguments.splits, for_hopper, stream);
 }
 }  // namespace
 

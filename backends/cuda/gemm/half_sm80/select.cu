@@ -8,7 +8,7 @@ std::int64_t steps(const HalfGemm& p) { return (p.k + tile_k - 1) / tile_k; }
 }  // namespace
 
 const char* refusal(const HalfGemm& p) {
-  if (p.m == 0 || p.n == 0) return "D has no element";
+  if (p.m == 0 || p.n == 0 || p.k == 0) return "an extent is 0";
   if (p.d_column_major) return "D's rows must be contiguous";
   if (p.epilogue.any) return "epilogues are a pass of their own here";
   if (p.batches == 0 || p.batches > 65535) return "no product, or more of a batch than one launch takes (65535)";

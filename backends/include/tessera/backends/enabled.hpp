@@ -22,6 +22,7 @@
 #include <tessera/backends/cuda/gemm_complex_double_sm90a.hpp>
 #include <tessera/backends/cuda/gemm_cublas.hpp>
 #include <tessera/backends/cuda/gemm_double_sm90a.hpp>
+#include <tessera/backends/cuda/gemm_half_direct.hpp>
 #include <tessera/backends/cuda/gemm_half_sm80.hpp>
 #include <tessera/backends/cuda/gemm_half_sm90a.hpp>
 #include <tessera/backends/cuda/gemm_ladder.hpp>
@@ -48,8 +49,8 @@ namespace tessera::backends {
 template <class Space>
 using gemm_providers_before_portable =
     std::conditional_t<std::is_same_v<Space, Kokkos::Cuda>,
-                       std::tuple<GemmHalfSm90a, GemmHalfSm80, GemmTf32Sm90a, GemmSplitSm90a, GemmTf32TermsSm90a,
-                                  GemmDoubleSm90a, GemmComplexDoubleSm90a, GemmCublas>,
+                       std::tuple<GemmHalfSm90a, GemmHalfDirect, GemmHalfSm80, GemmTf32Sm90a, GemmSplitSm90a,
+                                  GemmTf32TermsSm90a, GemmDoubleSm90a, GemmComplexDoubleSm90a, GemmCublas>,
                        std::tuple<>>;
 using device_gemm_by_name = std::tuple<>;
 #else

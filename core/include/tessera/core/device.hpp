@@ -48,6 +48,8 @@ std::int64_t parse_cache_size(const std::string& text);
 /// Where device_of() asks; the backends specialise it for their spaces.
 template <class Space>
 struct DeviceQuery {
+  // a source that does not see the specialisation would take every stream of a device for one
+  static_assert(is_host_space<Space>, "include the backend's device.hpp, or tessera/backends/enabled.hpp");
   static const DeviceInfo& of(const Space&) {
     static const DeviceInfo info = detail::host_device_info(Space::name());
     return info;

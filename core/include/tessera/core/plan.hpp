@@ -25,10 +25,11 @@
 ///   template <class Types, class Space> static constexpr bool supports;
 ///   template <class Problem> static Verdict can_run(const Problem&, const DeviceInfo&);
 ///   template <class Problem> static std::string configuration(const Problem&, const DeviceInfo&);  // "" or tiles
-///   // optional, where there are several: the name of each by its number, empty where it cannot take the problem, and
-///   // the number of the one expected to be fastest. Problem::configuration then says which is meant
-///   template <class Problem> static std::vector<std::string> configurations(const Problem&, const DeviceInfo&);
+///   // optional: the number, from 0 on, of the configuration expected to be fastest, which is kept with the choice;
+///   // Problem::configuration says it
 ///   template <class Problem> static int choose(const Problem&, const DeviceInfo&);
+///   // optional, where they can be named: the name of each by its number, empty where it cannot take the problem
+///   template <class Problem> static std::vector<std::string> configurations(const Problem&, const DeviceInfo&);
 ///   static std::uint64_t state();  // optional: what can_run looks at outside the problem, as a number
 ///   (and the algorithm's own run() and workspace_bytes())
 /// Where a problem has `by_name`, that tells can_run that a path was asked for: what is only slower is no reason then.
@@ -79,8 +80,9 @@ struct Candidate {
   bool compiled = false;  ///< supports<Types, Space>
   std::function<Verdict(Wanted)> can_run;
   std::function<std::string(Wanted)> configuration;
-  std::function<int(Wanted)> choose;                         ///< null where there is one configuration
-  std::function<std::vector<std::string>()> configurations;  ///< as above
+  std::function<int(Wanted)> choose;                         ///< null where there is nothing to choose
+  std::function<std::vector<std::string>()> configurations;  ///< null where none is named
+  std::function<bool(Wanted)> lacks_workspace;  ///< whether it wants one and the call has none; may be null
 };
 
 /// The part of a choice that needs no template: honours `forced`, then `tuned` where that can run, asks the candidates
@@ -108,8 +110,8 @@ const Selection* cached_selection(const SelectionKey& key);
 /// Also prints a new outcome under TESSERA_LOG=paths.
 const Selection& remember_selection(const SelectionKey& key, Selection selection);
 
-/// What was measured fastest for the problem, unless TESSERA_TUNE=0.
-std::string tuned_for(const SelectionKey& key, const DeviceInfo& device);
+/// What was measured fastest for the problem that `signature` describes, unless TESSERA_TUNE=0.
+std::string tuned_for(const SelectionKey& key, std::string_view signature, const DeviceInfo& device);
 
 /// The path forced by the environment for an algorithm ("gemm" reads TESSERA_GEMM); empty where none is.
 std::string forced_by_environment(std::string_view algorithm);
@@ -142,10 +144,14 @@ std::vector<Candidate> candidates_of(const Problem& problem, const DeviceInfo& d
       c.compiled = true;
       c.can_run = [&](Wanted w) { return Providers::can_run(asked_for(problem, w), device); };
       c.configuration = [&](Wanted w) { return Providers::configuration(asked_for(problem, w), device); };
-      if constexpr (requires { Providers::configurations(problem, device); }) {
+      if constexpr (requires { Providers::choose(problem, device); })
         c.choose = [&](Wanted w) { return Providers::choose(asked_for(problem, w), device); };
+      if constexpr (requires { Providers::configurations(problem, device); })
         c.configurations = [&] { return Providers::configurations(asked_for(problem, {true, -1}), device); };
-      }
+      if constexpr (requires { problem.planned; } && requires { Providers::workspace_bytes(problem); })
+        c.lacks_workspace = [&](Wanted w) {
+          return !problem.planned && Providers::workspace_bytes(asked_for(problem, w)) > 0;
+        };
     }
     return c;
   }()),
@@ -164,19 +170,22 @@ template <class T>
 
 /// Chooses among Providers for a problem. `signature` holds all of the problem that a can_run may look at (extents,
 /// strides, alignment bits, flags), as text or through signature_bytes(), so that equal signatures may share a
-/// choice. A known choice costs well under a microsecond.
+/// choice. A known choice costs well under a microsecond. `measured_as` is the signature under which measurements of
+/// the problem are kept, where that has less in it.
 template <class Types, class Space, class Problem, class... Providers>
 const Selection& select_provider(std::string_view algorithm, const Problem& problem, const DeviceInfo& device,
                                  std::string_view types_name, std::string_view signature, std::string_view forced,
                                  const std::tuple<Providers...>& providers,
-                                 const std::source_location& where = std::source_location::current()) {
+                                 const std::source_location& where = std::source_location::current(),
+                                 std::string_view measured_as = {}) {
   const std::string wanted = forced.empty() ? detail::forced_by_environment(algorithm) : std::string(forced);
   detail::SelectionKey key{algorithm, types_name, device.key, wanted, signature, detail::tuning_state()};
   ((key.state = key.state * 1000003 + detail::provider_state<Providers>()), ...);
   if (const Selection* known = detail::cached_selection(key)) return *known;
 
   const auto candidates = detail::candidates_of<Types, Space>(problem, device, providers);
-  const std::string tuned = wanted.empty() ? detail::tuned_for(key, device) : std::string();
+  if (measured_as.empty()) measured_as = signature;
+  const std::string tuned = wanted.empty() ? detail::tuned_for(key, measured_as, device) : std::string();
   return detail::remember_selection(key, detail::choose(algorithm, wanted, tuned, candidates, where));
 }
 

@@ -15,7 +15,8 @@ int device_count();
 /// "13.0"; "?" where it does not tell.
 std::string runtime_version();
 std::string driver_version();
-/// The id of a stream; no two streams of a process have the same.
+/// The id of a stream; no two streams of a process have the same. One that is first seen while it captures is known by
+/// another id there than later.
 std::uint64_t stream_id(cudaStream_t stream);
 /// Adds the check of the devices' architecture that every ScopeGuard makes. Does nothing after the first call.
 bool add_architecture_check();
