@@ -3,14 +3,15 @@
 #include <cstring>
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <type_traits>
 
 #include <tessera/backends/cuda/device.hpp>
 #include <tessera/backends/cuda/gemm_cublas.hpp>
 #include <tessera/core/error.hpp>
-#include <tessera/core/execution.hpp>
 #include <tessera/core/registry.hpp>
 
 namespace tessera::backends {
@@ -74,6 +75,7 @@ struct Handle {
 
   DeviceMemory scalars{64};
   std::unique_ptr<DeviceMemory> workspace;
+  std::list<DeviceMemory> constants;                                     // of captured calls
   std::unique_ptr<std::remove_pointer_t<cublasHandle_t>, BlasEnd> blas;  // ends before what it uses
   std::mutex mutex;                                                      // pointer mode and call belong together
   cublasPointerMode_t mode = CUBLAS_POINTER_MODE_HOST;
@@ -91,6 +93,20 @@ struct Handle {
                                                                CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION)),
           "cublasSetMathMode");
   }
+  /// A scalar for the replays of a captured call, which cannot copy it from where the host has it now.
+  void* constant(const void* scalar, std::size_t bytes) {
+    auto& place = constants.emplace_back(bytes);
+    cudaStream_t aside = nullptr;
+    bool copied = place.pointer != nullptr && cudaStreamCreateWithFlags(&aside, cudaStreamNonBlocking) == cudaSuccess;
+    copied = copied && cudaMemcpyAsync(place.pointer, scalar, bytes, cudaMemcpyHostToDevice, aside) == cudaSuccess;
+    copied = copied && cudaStreamSynchronize(aside) == cudaSuccess;
+    if (aside != nullptr) (void)cudaStreamDestroy(aside);
+    if (!copied)
+      throw Error("tessera::gemm", "a scalar of a captured product could not be brought to the device",
+                  "alpha and beta must both lie on the host, or there must be device memory for one more",
+                  "Pass both scalars from one place");
+    return place.pointer;
+  }
   /// For a call that is captured; where the device has no memory left, the library allocates by itself.
   void want_workspace() {
     if (workspace) return;
@@ -105,20 +121,24 @@ Registry<Handle>& handles() {
   return registry;
 }
 
-/// The handle of an instance. A thread remembers the last one: a product may take no longer than the search for it.
+/// The handle of an instance. A thread remembers the last one: a product may take no longer than the search for it. It
+/// knows it by the stream's address, to which the handle is bound; a new stream at the address of a dead one may use
+/// it.
 Handle& handle_of(const Kokkos::Cuda& exec) {
   struct Last {
-    const DeviceInfo* device = nullptr;
-    std::uint64_t stream = 0, generation = 0;
+    int device = -1;
+    cudaStream_t stream = nullptr;
+    std::uint64_t generation = 0;
     Handle* handle = nullptr;
   };
   thread_local Last last;
-  const DeviceInfo& device = device_of(exec);
-  const std::uint64_t stream = stream_id_of(exec), generation = handles().generation();
-  if (last.handle == nullptr || last.device != &device || last.stream != stream || last.generation != generation)
-    last = {&device, stream, generation, &handles().get({device.key, stream}, [&] {
+  const std::uint64_t generation = handles().generation();
+  cudaStream_t const stream = exec.cuda_stream();
+  if (last.handle == nullptr || last.device != exec.cuda_device() || last.stream != stream ||
+      last.generation != generation)
+    last = {exec.cuda_device(), stream, generation, &handles().get(stream_key_of(exec), [&] {
               const BesideCaptures beside;
-              return std::make_unique<Handle>(exec.cuda_stream());
+              return std::make_unique<Handle>(stream);
             })};
   return *last.handle;
 }
@@ -206,16 +226,6 @@ bool is_tiny(const CublasProduct& p) {
   return p.c.extents[0] <= most && p.c.extents[1] <= most;
 }
 
-/// The largest scalar there is.
-struct alignas(16) ScalarBytes {
-  char bytes[16] = {};
-};
-/// Through a kernel's argument, so that a captured call keeps the value: of a copy from the host it keeps the address.
-void put_scalar(const Kokkos::Cuda& exec, ScalarBytes* to, const ScalarBytes& value) {
-  Kokkos::parallel_for(
-      "tessera::gemm::scalar", Range<Kokkos::Cuda>(exec, 0, 1), KOKKOS_LAMBDA(index_t) { *to = value; });
-}
-
 }  // namespace
 
 Verdict cublas_can_run(const CublasProduct& product) {
@@ -255,10 +265,11 @@ void cublas_run(const CublasProduct& product, const Kokkos::Cuda& exec, const vo
   if (!on_host) {
     const auto bring = [&](const void*& scalar, bool is_on_host, int place) {
       if (!is_on_host) return;
-      ScalarBytes value;
-      std::memcpy(value.bytes, scalar, bytes);
-      auto* const to = static_cast<ScalarBytes*>(handle.scalars.pointer) + place;
-      put_scalar(exec, to, value);
+      void* to = static_cast<char*>(handle.scalars.pointer) + 16 * place;
+      if (captured)
+        to = handle.constant(scalar, bytes);
+      else
+        cudaMemcpyAsync(to, scalar, bytes, cudaMemcpyHostToDevice, exec.cuda_stream());
       scalar = to;
     };
     bring(alpha, alpha_on_host, 0);

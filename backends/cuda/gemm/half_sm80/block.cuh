@@ -16,6 +16,14 @@ __device__ __forceinline__ std::uint32_t shared_address(const void* p) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
 }
 
+/// An element in its place among the other loads, all of which are under way at once: a compiler that may move them
+/// puts branches between. Not through the path of what never changes: the kernel before this one may have written it.
+__device__ __forceinline__ std::uint16_t load_element(const std::uint16_t* p) {
+  std::uint16_t v = 0;
+  asm volatile("ld.global.u16 %0, [%1];" : "=h"(v) : "l"(p));
+  return v;
+}
+
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 /// What came before in the stream may still run until here.
 __device__ __forceinline__ void wait_for_earlier_kernels() { asm volatile("griddepcontrol.wait;" ::: "memory"); }

@@ -79,10 +79,10 @@ __global__ void __launch_bounds__(direct_most_threads, direct_blocks(columns))
 #pragma unroll
       for (int u = 0; u < ahead; ++u) {
         const bool there = whole.value || k + (u << g.lane_bits) < last;
-        of_a[u] = there ? a[u * a_step] : std::uint16_t{0};
+        of_a[u] = there ? load_element(a + u * a_step) : std::uint16_t{0};
 #pragma unroll
         for (int j = 0; j < columns; ++j)
-          of_b[u][j] = there && j < present ? b[u * b_step + j * g.b_column] : std::uint16_t{0};
+          of_b[u][j] = there && j < present ? load_element(b + u * b_step + j * g.b_column) : std::uint16_t{0};
       }
 #pragma unroll
       for (int u = 0; u < ahead; ++u)
@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(outer_threads) gemm_half_outer_sm80(const Dire
       const std::uint16_t* a = g.a + blockIdx.z * g.a_batch + (row_of(i) < g.m ? row_of(i) : g.m - 1) * g.a_row;
 #pragma unroll
       for (int l = 0; l < depth; ++l) {
-        bits[i][l] = *a;
+        bits[i][l] = load_element(a);
         if (l + 1 < k) a += g.a_k;
       }
     }
@@ -190,7 +190,7 @@ __global__ void __launch_bounds__(outer_threads) gemm_half_outer_sm80(const Dire
     for (int e = t; e < present * depth; e += outer_threads) {
       const int j = e / depth, l = e % depth;
       const std::uint16_t* const b = g.b + blockIdx.z * g.b_batch + (first_column + j) * g.b_column + l * g.b_k;
-      of_b[e] = l < k ? widened<In>(*b) : 0.0f;
+      of_b[e] = l < k ? widened<In>(load_element(b)) : 0.0f;
     }
   }
 #if __CUDA_ARCH__ >= 900
