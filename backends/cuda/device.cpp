@@ -76,6 +76,12 @@ int device_count() {
 
 const DeviceInfo& device_info(int ordinal) { return backends::asked_once(ordinal, ask); }
 
+bool is_capturing(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) (void)cudaGetLastError();
+  return status != cudaStreamCaptureStatusNone;
+}
+
 std::uint64_t stream_id(cudaStream_t stream) {
   // A stream that captures must not be asked: it is known by its address from an earlier call or, where this is the
   // first, gets an id that the runtime does not give
@@ -85,9 +91,7 @@ std::uint64_t stream_id(cudaStream_t stream) {
     std::uint64_t next = std::uint64_t{1} << 63;
   };
   static Known known;
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) (void)cudaGetLastError();
-  if (status != cudaStreamCaptureStatusNone) {
+  if (is_capturing(stream)) {
     const std::scoped_lock lock(known.mutex);
     const auto [at, is_new] = known.ids.try_emplace(stream, known.next);
     if (is_new) ++known.next;

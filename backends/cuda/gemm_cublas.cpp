@@ -42,11 +42,6 @@ class BesideCaptures {
   bool m_needed;
 };
 
-bool captures(cudaStream_t stream) {
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  return cudaStreamIsCapturing(stream, &status) == cudaSuccess && status != cudaStreamCaptureStatusNone;
-}
-
 /// Device memory, or none where the device has none left.
 struct DeviceMemory {
   void* pointer = nullptr;
@@ -257,7 +252,7 @@ void cublas_run(const CublasProduct& product, const Kokkos::Cuda& exec, const vo
   const Operand a = operand(p.a).value(), b = operand(p.b).value(), c = operand(p.c).value();
   Handle& handle = handle_of(exec);
   const std::scoped_lock lock(handle.mutex);
-  const bool captured = captures(exec.cuda_stream());
+  const bool captured = cuda::is_capturing(exec.cuda_stream());
   const BesideCaptures beside(captured);  // the library loads kernels when they are first called
   if (captured) handle.want_workspace();
   const bool on_host = alpha_on_host && beta_on_host;

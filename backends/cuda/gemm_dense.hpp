@@ -82,9 +82,11 @@ void fill_scalars(Gemm& g, const ScalarRef<Scalar>& alpha, const ScalarRef<Scala
   g.beta_pointer = beta.pointer;
 }
 
+/// Machine code for sm_90a, clusters too, runs on exactly 9.0.
+inline bool on_hopper(const DeviceInfo& device) { return device.major == 9 && device.minor == 0; }
 /// No where the device is not of the one architecture that the kernels are machine code for.
 inline Verdict exactly_sm90(const DeviceInfo& device) {
-  if (device.major == 9 && device.minor == 0) return Verdict::yes();
+  if (on_hopper(device)) return Verdict::yes();
   return Verdict::no("the kernels are machine code for exactly 9.0 and the device is " + std::to_string(device.major) +
                      "." + std::to_string(device.minor));
 }

@@ -53,8 +53,6 @@ inline std::optional<sm80::HalfGemm> without_epilogue(const HalfProduct& p) {
   if (g) g->epilogue = {};
   return g;
 }
-/// Machine code with clusters is for exactly 9.0.
-inline bool on_hopper(const DeviceInfo& device) { return device.major == 9 && device.minor == 0; }
 inline Verdict from_sm80(const DeviceInfo& device) {
   if (device.major >= 8) return Verdict::yes();
   return Verdict::no("the kernels are for 8.0 and newer and the device is " + std::to_string(device.major) + "." +

@@ -338,9 +338,8 @@ template <ExecutionSpace Space, class A, class B, class C, GemmFunctor<accumulat
 /// whatever the layout. An A or B of rank 2 is shared by all. Layouts that keep each matrix together (LayoutRight) suit
 /// large products, those that keep the batch together (LayoutLeft) many tiny ones.
 /// \param exec     instance that runs it; the call returns at once. While its stream captures a graph, the product
-/// becomes
-///                 part of that; replays then count as the instance's work, whose workspaces they use, and are ordered
-///                 with it
+///                 becomes part of that; replays then count as the instance's work, whose workspaces they use, and are
+///                 ordered with it
 /// \param alpha    host value, or rank-0 view in memory that exec reads, of the accumulator's type
 /// \param a        M x K, any strides; transposed(), conjugated() and adjoint() of a view are views
 /// \param b        K x N, same element type

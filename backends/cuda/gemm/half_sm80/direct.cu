@@ -45,9 +45,10 @@ DirectArguments oriented(const HalfGemm& p, bool transposed) {
   return g;
 }
 
+/// Whether it is for the kernel of short K; beside few columns that of sums is ahead from a K of 3 on.
+bool is_outer(const HalfGemm& p) { return p.k <= short_k && (p.k <= 2 || std::min(p.m, p.n) > few); }
 /// Whether the kernel's rows are D's columns. A short K leaves most of the time to D: rows run along its contiguous
 /// dimension, where that is a warp's length; else they are the longer side.
-bool is_outer(const HalfGemm& p) { return p.k <= short_k && (p.k <= 2 || std::min(p.m, p.n) > few); }
 bool transposed(const HalfGemm& p) { return is_outer(p) ? p.n >= 32 || p.n >= p.m : p.m < p.n; }
 
 /// The least power of 2 that is n or more, from 1 to `most`.
@@ -70,7 +71,7 @@ const char* direct_refusal(const HalfGemm& p) {
   if (p.epilogue.any) return "epilogues are a pass of their own here";
   if (p.batches == 0 || p.batches > 65535) return "no product, or more of a batch than one launch takes (65535)";
   if (std::max(p.m, p.n) > std::int64_t{1} << 30 || p.k > std::int64_t{1} << 30) return "a side beyond 2^30";
-  if (oriented(p, transposed(p)).n > most_columns) return "more rows and columns than one launch counts";
+  if ((transposed(p) ? p.m : p.n) > most_columns) return "more rows and columns than one launch counts";
   return nullptr;
 }
 
@@ -89,7 +90,6 @@ DirectPlan plan_outer(const HalfGemm& p, const DirectArguments& g, int units) {
   const std::int64_t beside = outer_threads / plan.rows, wanted = (groups * g.n + 2 * units - 1) / (2 * units);
   const std::int64_t least = std::min<std::int64_t>(2 * beside, outer_most_columns);
   plan.columns = static_cast<int>(std::clamp<std::int64_t>(wanted, least, outer_most_columns));
-  plan.cost = 1;
   return plan;
 }
 

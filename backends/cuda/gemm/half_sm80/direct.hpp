@@ -19,7 +19,7 @@ struct DirectPlan {
   bool outer = false;       ///< the kernel of short K, whose threads have a few rows in registers; else that of sums
   int each = 1;             ///< of that kernel: rows of a thread
   bool pairs = false;       ///< and whether they are stored two at once
-  double cost = 0;          ///< in round trips to memory, by which plans are ranked
+  double cost = 0;          ///< of sums, in round trips to memory, by which plans are ranked
   bool rows_first = false;  ///< threads that follow one another have rows of one k, else the k of one row
   int columns = 1;          ///< of a thread: 1, 2, 4 or 8; of short K those of a block
   int rows = 1, lanes = 1;  ///< of a block: rows, and threads that share the sum of a row; powers of 2

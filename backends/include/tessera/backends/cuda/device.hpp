@@ -15,6 +15,8 @@ int device_count();
 /// "13.0"; "?" where it does not tell.
 std::string runtime_version();
 std::string driver_version();
+/// Whether what is put on the stream goes into a graph.
+bool is_capturing(cudaStream_t stream);
 /// The id of a stream; no two streams of a process have the same. One that is first seen while it captures is known by
 /// another id there than later.
 std::uint64_t stream_id(cudaStream_t stream);
